@@ -34,13 +34,13 @@ _NAME = re.compile(r"(?:custom:)?[a-z][a-z0-9_]{0,47}")
 class Reason(str):
     """Why a URL that was seen is not in the corpus: its name in records, and all that is known of it.
 
-    One object declares a reason; report, `docs/reasons.md` and `scrapy optout` take their words from here, and whoever
+    One object declares a reason; report, `docs/reasons.md` and `optout` take their words from here, and whoever
     treats some reasons alike asks for a property. A reason equals its name and crosses process boundaries.
     """
 
     value: str  # the name, as `is_name` has it
     meaning: str = ""  # the sentence for people
-    clause: str = ""  # what `scrapy optout` answers about one URL; without one it names the reason
+    clause: str = ""  # what `gristmill optout` answers about one URL; without one it names the reason
     _: KW_ONLY
     weight: Weight = Weight.FINAL
     group: str = ""  # the room or stage that decides so
@@ -118,7 +118,7 @@ def register(reasons: Iterable[Reason]) -> list[str]:
     problems = []
     for reason in reasons:
         if not Reason.is_name(reason) or reason.startswith(CUSTOM) or Reason.holds(reason.value):
-            problems.append(f"{reason!r} is no name of a reason: lower-case letters, digits and _, no hold_ before it")
+            problems.append(f"{reason!r} is not a name of a reason: lower-case letters, digits, _, no hold_ before it")
         elif reason in _KNOWN and vars(_KNOWN[reason]) != vars(reason):
             problems.append(f"the reason {reason} is declared already; give it another name")
         else:
@@ -128,7 +128,7 @@ def register(reasons: Iterable[Reason]) -> list[str]:
 
 _CUSTOM_MEANING = (
     "A pipeline that is not part of this project raised Scrapy's `DropItem`; the name is the exception's `reason` or "
-    "the pipeline's class, the detail its words."
+    "the pipeline's class, the detail its message."
 )
 
 
@@ -159,7 +159,7 @@ class DropReason:
 
     # --- frontier: which URL next? -----------------------------------------------------------------------------------
     OFF_SCOPE = _frontier(
-        "off_scope", "A redirect left the seeds or the allowlist.", "it redirects to something that is no URL"
+        "off_scope", "A redirect left the seeds or the allowlist.", "it redirects to something that is not a URL"
     )
     REDIRECTED = _frontier("redirected", "The URL only points to another URL, which has its own entry.", neutral=True)
     TOO_MANY_REDIRECTS = _frontier(
@@ -171,7 +171,7 @@ class DropReason:
     HOLD_BARREN = _frontier(
         "hold_barren",
         "Links of this kind are parked, because pages like them brought nothing new (FRONTIER_BARREN_PAGES). One "
-        "line stands for all of its kind; `scrapy frontier requeue parked` brings them back.",
+        "record represents all of its kind; `gristmill frontier requeue parked` brings them back.",
         weight=Weight.HOLD,
     )
     # --- policy: may we? ---------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ class DropReason:
     )
     OPTOUT = _policy(
         "optout",
-        "An AI opt-out signal says no; the detail names the protocol and where it stood.",
+        "An AI opt-out signal says no; the detail names the protocol and its place.",
         answer=True,
         confirm=True,
     )
@@ -214,8 +214,8 @@ class DropReason:
     )
     WITHDRAWN = _policy(
         "withdrawn",
-        "The domain was withdrawn from this corpus (`scrapy dataset exclude`) and is not asked again.",
-        "its pages were withdrawn, and nothing is asked of it again",
+        "The domain was withdrawn from this corpus (`gristmill dataset exclude`) and is not requested again.",
+        "its pages were withdrawn, and it is not requested again",
         asked=False,
         answer=True,
     )
@@ -229,7 +229,7 @@ class DropReason:
     HOLD_RATE_LIMITED = _policy(
         "hold_rate_limited",
         "The server asked to wait (429 or 503) beyond the end of this run: a later run tries again.",
-        "the server asks to be left alone for now",
+        "the server asks to wait",
         weight=Weight.HOLD,
         unreached=True,
         blocks=True,
@@ -242,7 +242,7 @@ class DropReason:
     )
     HOLD_PAUSED = _policy(
         "hold_paused",
-        "Its domain was paused by hand (`scrapy frontier pause --domain`) until it is resumed.",
+        "Its domain was paused by hand (`gristmill frontier pause --domain`) until it is resumed.",
         weight=Weight.HOLD,
     )
     HOLD_HOURS = _policy(
@@ -279,7 +279,7 @@ class DropReason:
     TOO_LARGE = _fetch(
         "too_large", "The body is larger than DOWNLOAD_MAXSIZE, before or after decompression.", "the page is too large"
     )
-    NOT_TEXT = _fetch("not_text", "A content type that the stages do not read.", "the answer is no text", answer=True)
+    NOT_TEXT = _fetch("not_text", "A content type that the stages do not read.", "the answer is not text", answer=True)
     BROKEN_RECORD = _fetch(
         "broken_record",
         "Replay: the archive cannot be read there; the detail says why, warc_file and warc_offset where.",
@@ -295,7 +295,7 @@ class DropReason:
     )
     DECAYED = Reason(
         "decayed",
-        "A page that was kept is far below what it was: little text left, low quality, a wall.",
+        "A page that was kept is far worse than it was: little text left, low quality, a wall.",
         group="recrawl",
         ends=True,
         keeps_text=True,
@@ -334,7 +334,7 @@ class DropReason:
     )
     CONSENT_WALL = _text(
         "consent_wall",
-        "The page shows a request for consent and nothing else: nobody accepts it, and the text is not underneath.",
+        "The page shows only a request for consent, which the crawler does not accept, and no text underneath.",
         "it asks for consent before it shows its text",
     )
     # --- language ----------------------------------------------------------------------------------------------------
@@ -344,7 +344,7 @@ class DropReason:
     # --- quality: names as in datatrove where it has one -------------------------------------------------------------
     LOW_QUALITY = _quality("low_quality", "quality_score is below QUALITY_MIN_SCORE.")
     NOT_OF_PROFILE = _words(
-        "not_of_profile", "The text has not what its quality profile requires; the detail names it.", keeps_text=False
+        "not_of_profile", "The text lacks what its quality profile requires; the detail names it.", keeps_text=False
     )
     PLACEHOLDER = _words("placeholder", "The text of a page that has no content yet.", no_page=True)
     SOFT_404 = _words("soft_404", "A page that says it does not exist, with status 200.")
@@ -409,7 +409,7 @@ class DropReason:
     )
     NEAR_DUPLICATE = _duplicate(
         "near_duplicate",
-        "Almost the same text is in the corpus already; dup_of and dup_similarity say which, how close.",
+        "Almost the same text is in the corpus already; dup_of and dup_similarity say which and how close.",
     )
 
 

@@ -1,6 +1,6 @@
 """A crawl checks every setting, argument, model, folder and server before its first request, and shows all problems.
 
-`prepare` is what `scrapy crawl` calls before the reactor starts; `failure_of` turns a finished crawl into an exit code.
+`prepare` is what `crawl` calls before the reactor starts; `failure_of` turns a finished crawl into an exit code.
 """
 
 from __future__ import annotations
@@ -208,13 +208,13 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
     _ITEMCOUNT, _TIMEOUT): everything is recorded and the same command continues.
     """
     if bootstrap_failed:
-        return "the crawl did not start; what is above says why"
+        return "the crawl did not start; see the messages above"
     if error := stats.get(FATAL):
         return str(error)
     if "finish_reason" not in stats and "start_time" not in stats:
         return "the crawl had not begun; the same command begins it"
     if "finish_reason" not in stats:
-        return "the crawl was cut off; what was acknowledged is on the disk, the same command continues"
+        return "the crawl was cut off; acknowledged pages are on the disk, the same command continues"
     if stats["finish_reason"] not in _SUCCESSES:
         return f"the crawl ended early: {stats['finish_reason']}; the same command continues"
     return _nothing_brought(stats)
@@ -223,7 +223,7 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
 def _nothing_brought(stats: Mapping[str, Any]) -> str | None:
     """What was asked for and could not be had, of a crawl that went to its end."""
     if unread := stats.get(UNREAD_SITEMAPS):
-        return "\n  ".join(["a sitemap that was asked for could not be read:", *unread])
+        return "\n  ".join(["a requested sitemap could not be read:", *unread])
     if has_begun(stats) and judged(stats) and judged(stats) == stats.get(UNREACHED):
         examples = stats.get(UNREACHED_EXAMPLES, [])
         final = any(f": {DropReason.NETWORK_FORBIDDEN}," in example for example in examples)

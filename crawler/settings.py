@@ -73,7 +73,7 @@ ITEM_PIPELINES = {
 # What happens around the flow.
 EXTENSIONS = {
     "crawler.observe.live.extension.ProgressExtension": 100,  # what a person sees while it works, and the summary
-    "crawler.observe.live.counters_pipe.CountersExtension": 105,  # for the supervisor of `scrapy work`
+    "crawler.observe.live.counters_pipe.CountersExtension": 105,  # for the supervisor of `gristmill work`
     "crawler.observe.metrics.extension.MetricsExtension": 106,  # Prometheus, where METRICS_PORT is set
     "crawler.observe.live.written.ReportExtension": 110,  # report.html and stats.json beside what was sealed
 }

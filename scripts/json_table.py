@@ -24,7 +24,7 @@ progress and warnings included, is on standard error. The exit code is the same 
 2 a wrong call, 3 a gate of `report --check` does not hold, 130 and 143 after SIGINT and SIGTERM.
 
 ```
-$ scrapy dataset verify --json corpus
+$ gristmill dataset verify --json corpus
 {
   "schema": "gristmill/dataset-verify",
   "version": 1,

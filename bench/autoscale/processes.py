@@ -167,7 +167,7 @@ def _scrapy(*arguments: str) -> None:
 
 @contextmanager
 def _exporter(url: str) -> Iterator[str]:
-    """`scrapy frontier export` in a process of its own; gives the address it serves."""
+    """`gristmill frontier export` in a process of its own; gives the address it serves."""
     command = [sys.executable, "-m", "scrapy", "frontier", "export", "--port", "0", "-s", f"REDIS_URL={url}"]
     with subprocess.Popen(
         command, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

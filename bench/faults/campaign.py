@@ -5,9 +5,9 @@
 
 Each run crawls a known site (8 addresses, 280 URLs) with 3 to 8 real workers on one real server, kills random workers
 and the server with SIGKILL at random moments of the progress that the site itself sees, starts replacements, lets
-`scrapy dataset verify --fix` do its work, and then accounts for every URL (`bench/faults/audit.py`). With `--losses`
+`gristmill dataset verify --fix` do its work, and then accounts for every URL (`bench/faults/audit.py`). With `--losses`
 all workers are killed once in each run, and the keys of the server, manifest.json or its second half are gone when as
-many start again; where these refuse, `scrapy dataset repair` is run, as they say. With `--losses living` nobody is
+many start again; where these refuse, `gristmill dataset repair` is run, as they say. With `--losses living` nobody is
 killed for it: the workers go on or end, and when all have ended the same command runs once more. With `--browser` a
 script draws every fourth ordinary page, at most three workers have a browser each, and no process of a browser may
 outlive the worker that was killed. With `--s3` the workers write into an object store (`bench/faults/store.py`), each
@@ -358,7 +358,7 @@ class _Run:
         """A worker that found no server, or that was told what to do about the manifest, once that is done."""
         if _found_no_server(worker):
             return True
-        if not any("manifest" in loss for loss in self.outcome.losses) or not _said(worker, "scrapy dataset repair"):
+        if not any("manifest" in loss for loss in self.outcome.losses) or not _said(worker, "gristmill dataset repair"):
             return False
         if "repair" not in self.outcome.losses:
             self.outcome.losses.append("repair")

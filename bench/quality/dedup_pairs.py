@@ -1,7 +1,7 @@
 """Labelled pairs of a wanted similarity: real texts edited until their true Jaccard similarity is what was asked for.
 
 `python -m bench.quality.dedup_pairs TEXTS.jsonl OUT.jsonl [--pages 200] [--seed 1] [--duplicate 0.75]` reads texts
-(JSON lines with the field `text`), and writes pairs {a, b, duplicate, jaccard, edit} for `scrapy dataset duplicates
+(JSON lines with the field `text`), and writes pairs {a, b, duplicate, jaccard, edit} for `gristmill dataset duplicates
 eval`. Three edits take turns: single words replaced, a block cut out, a block of another text put in. `duplicate` is
 true from the similarity `--duplicate` up. `dedup_stream.py` makes a stream as the web would; here every similarity has
 pairs.

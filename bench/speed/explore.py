@@ -1,4 +1,4 @@
-"""How long does `scrapy explore` take on a large corpus, and how much memory does it hold?
+"""How long does `gristmill explore` take on a large corpus, and how much memory does it hold?
 
 `python -m bench.speed.explore [--records 1000000]`
 

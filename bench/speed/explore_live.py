@@ -1,12 +1,12 @@
 """Is a crawl slowed while somebody looks at it? `python -m bench.speed.explore_live [--rounds 8] [--seconds 20]`
 
 One crawl of pages that are made when they are asked for, without a delay, so that the processors are the limit, with
-`scrapy explore` at its side. In turn nobody looks for so many seconds, and somebody does: the live page is loaded, and
+`gristmill explore` at its side. In turn nobody looks for some seconds, and somebody does: the live page is loaded, and
 its stream is read as a browser reads it. A round is four such spans (alone, looked at, looked at, alone; the next one
 the other way about), so that whatever changes steadily as the crawl goes on is the same for both; each two neighbours
 are compared, and the median counts, so that one odd span does not decide. Measured in each
 span: pages asked for a second, the CPU time of the crawl for each page (workers, stages and server; it tells whether
-looking costs the crawl anything, however busy the machine is otherwise), and that of `scrapy explore` as a share of
+looking costs the crawl anything, however busy the machine is otherwise), and that of `gristmill explore` as a share of
 the machine. Two crawls beside each other say less: two of one kind differ by 2 to 6 %. Means something on a quiet
 machine only; the bar is 1.02 for the time of a page while somebody looks, as a share of the time of one alone.
 """
@@ -51,7 +51,7 @@ RUNNING = b'<span class="state kept">running</span>'
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of the crawl. cpu, looker: CPU seconds of the crawl and of `scrapy explore`."""
+    """A part of the crawl. cpu, looker: CPU seconds of the crawl and of `gristmill explore`."""
 
     looking: bool
     pages: int
@@ -62,7 +62,7 @@ class Span:
 
 
 class Looker:
-    """`scrapy explore`; in `looking` its live page is open. Counts the events that show the crawl running."""
+    """`gristmill explore`; in `looking` its live page is open. Counts the events that show the crawl running."""
 
     def __init__(self, corpus: Path) -> None:
         command = [sys.executable, "-m", "scrapy", "explore", "--no-open", "--token", TOKEN, str(corpus)]

@@ -172,7 +172,7 @@ def measure_site(pages: int, packages: list[str]) -> None:
         print(f"{sum(n > 1 for n in kept.values())} documents kept twice")
         verify = [sys.executable, "-m", "scrapy", "dataset", "verify", str(folder / "corpus")]
         done = subprocess.run(verify, cwd=PROJECT, capture_output=True, text=True, check=False)
-        print(f"scrapy dataset verify: exit code {done.returncode}; {done.stdout.strip().splitlines()[-1:]}")
+        print(f"gristmill dataset verify: exit code {done.returncode}; {done.stdout.strip().splitlines()[-1:]}")
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """What a look at the frontier costs that has very many domains: CPU of server and exporter, and the longest command.
 
 `python -m bench.speed.scrape [--domains N] [--looks N]` starts an embedded Valkey, puts two URLs of each domain, and
-looks as `scrapy frontier export` does when Prometheus asks. Exit code 1 where a bar is missed.
+looks as `gristmill frontier export` does when Prometheus asks. Exit code 1 where a bar is missed.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from crawler.config.signature import WELL_KNOWN, SignatureConfig
 def signing_key(config: SignatureConfig) -> Key:
     """The key in use. Raises: ConfigError where none is set, or its file is unusable."""
     if config.key_file is None:
-        raise ConfigError(["BOT_SIGNATURE_KEY_FILE is not set: scrapy botkey new FILE makes a key"])
+        raise ConfigError(["BOT_SIGNATURE_KEY_FILE is not set: gristmill botkey new FILE makes a key"])
     try:
         return read_key(config.key_file)
     except KeyFileError as error:
@@ -24,7 +24,7 @@ def agent_of(config: SignatureConfig) -> str:
     """The address of the directory. Raises: ConfigError where none is set."""
     if config.agent is None:
         example = f"https://bot.example.org{WELL_KNOWN}"
-        raise ConfigError([f"BOT_SIGNATURE_AGENT is not set: where is the key published? Such as {example}"])
+        raise ConfigError([f"BOT_SIGNATURE_AGENT is not set: give the URL of the published key, such as {example}"])
     return config.agent
 
 

@@ -85,7 +85,7 @@ def make_key(path: str) -> Key:
             Path(path).unlink()  # half a key, which would keep the next try from this name
             raise
     except FileExistsError:
-        raise KeyFileError("is there already, and no key is overwritten: name another file") from None
+        raise KeyFileError("exists already, and a key is never overwritten: name another file") from None
     except OSError as error:
         raise KeyFileError(f"cannot be written: {error.strerror}") from None
     return Key(private)
@@ -95,7 +95,7 @@ def read_key(path: str) -> Key:
     """The key of a file. Raises: KeyFileError."""
     key = Key(_private(_content(path)))
     if key.keyid in _PUBLISHED:
-        raise KeyFileError("is the test key of RFC 9421, which everybody has: scrapy botkey new makes one of your own")
+        raise KeyFileError("is the public test key of RFC 9421: make your own with `gristmill botkey new`")
     return key
 
 
@@ -103,7 +103,7 @@ def _content(path: str) -> bytes:
     try:
         found = Path(path).stat()
         if not stat.S_ISREG(found.st_mode):
-            raise KeyFileError("is no file with a key: a folder or a device")
+            raise KeyFileError("is not a regular file: name the file of a private key")
         if os.name == "posix" and found.st_mode & _OPEN_TO_OTHERS:
             mode = stat.S_IMODE(found.st_mode)
             raise KeyFileError(f"can be read or changed by other users (mode {mode:04o}): chmod 600 it")
@@ -112,7 +112,7 @@ def _content(path: str) -> bytes:
     except OSError as error:
         raise KeyFileError(f"cannot be read: {error.strerror}") from None
     except ValueError:  # a NUL in the path
-        raise KeyFileError("is no name of a file") from None
+        raise KeyFileError("is not a file name") from None
     if not content.strip():
         raise KeyFileError("is empty")
     if len(content) > MAX_BYTES:
@@ -126,7 +126,7 @@ def _private(content: bytes) -> Ed25519PrivateKey:
     try:
         found = serialization.load_pem_private_key(content, password=None)
     except TypeError:
-        raise KeyFileError("is protected by a password, which nobody would type: store it without one") from None
+        raise KeyFileError("is encrypted with a password: store it without one") from None
     except (ValueError, UnsupportedAlgorithm):
         raise KeyFileError("holds no private key, neither in PEM (PKCS#8) nor as a JWK") from None
     if not isinstance(found, Ed25519PrivateKey):

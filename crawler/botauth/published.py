@@ -68,11 +68,11 @@ def findings(answer: Answer, agent: str, key: Key, now: float) -> Findings:
     """What is to be said of the answer. now: seconds since the epoch."""
     found, url = Findings(), directory_url(agent)
     if answer.status != 200:
-        found.problems.append(f"{url} answers {answer.status}: verifiers take 200 alone, and follow no redirect")
+        found.problems.append(f"{url} answers {answer.status}: verifiers accept only 200 and follow no redirect")
         return found
     keys = _keys(answer.body)
     if keys is None:
-        found.problems.append(f"{url} is no JSON Web Key Set: publish what scrapy botkey directory writes")
+        found.problems.append(f"{url} is not a JSON Web Key Set: publish the file of `gristmill botkey directory`")
         return found
     kind = answer.headers.get("content-type", "").split(";")[0].strip().lower()
     if urlsplit(url).path == WELL_KNOWN and kind != MEDIA_TYPE:
@@ -100,7 +100,7 @@ def _look_for(key: Key, keys: list[dict[str, Any]], url: str, found: Findings) -
     if listed is None:
         found.problems.append(f"{url} does not hold the key in use ({key.keyid})")
     elif urlsplit(url).path == WELL_KNOWN and listed.get("kid", key.keyid) != key.keyid:
-        found.problems.append(f"{url} calls the key in use by another kid than its thumbprint, {key.keyid}")
+        found.problems.append(f"{url} gives the key in use another kid than its thumbprint, {key.keyid}")
     else:
         found.notes.append(f"{url} holds the key in use ({key.keyid}), 1 of {len(keys)}")
 
@@ -117,15 +117,15 @@ def _thumbprint(listed: dict[str, Any]) -> str | None:
 def _look_at_proof(answer: Answer, url: str, key: Key, now: float, found: Findings) -> None:
     """A directory need not be signed; one that is has to be signed well."""
     if "signature-input" not in answer.headers:
-        found.notes.append("its answer is not signed: the draft recommends it, and Cloudflare asks for it")
+        found.notes.append("its answer is not signed: the draft recommends a signature, and Cloudflare requires one")
         return
     try:
         params = _proven(answer, url, key)
     except (ValueError, KeyError, TypeError, InvalidSignature):
-        found.problems.append(f"the signature of {url} is wrong: publish body and headers of one call")
+        found.problems.append(f"the signature of {url} is wrong: publish body and headers of the same call")
         return
     if params["created"] > now:
-        found.problems.append(f"the signature of {url} is of {rfc3339(params['created'])}, which is yet to come")
+        found.problems.append(f"the signature of {url} is dated in the future ({rfc3339(params['created'])})")
     elif params["expires"] < now:
         found.problems.append(f"the signature of {url} has expired ({rfc3339(params['expires'])}): write it again")
     else:

@@ -46,13 +46,13 @@ def problems(config: BrowserConfig, always: Iterable[str] = (), environ: Mapping
     """
     wanted = [*(["JS_MODE=always"] if config.mode == "always" else []), *(f"{who}: js: always" for who in always)]
     if config.path and not _is_program(Path(config.path)) and (wanted or config.mode != "never"):
-        return [f"BROWSER_PATH={config.path!r}: expected a program that can be started; is the path right?"]
+        return [f"BROWSER_PATH={config.path!r}: expected an executable program; check the path"]
     if not wanted:
         return []
     if find_spec("scrapy_playwright") is None:
         return [f"{who} needs a browser: pip install 'gristmill[browser]' brings what drives one" for who in wanted]
     if browser_path(config, environ) is None:
-        return [f"{who} needs a browser, and there is none: {HOW_TO}" for who in wanted]
+        return [f"{who} needs a browser, and none was found: {HOW_TO}" for who in wanted]
     fault = driver.driver_fault()
     return [f"{who} needs a browser, and {fault}: {driver.HOW_TO}" for who in wanted if fault]
 

@@ -221,7 +221,7 @@ class Renderer:
                 with suppress(BrowserError):
                     await work
         except TimeoutError:
-            logger.warning("the browser does not answer and is started anew")
+            logger.warning("the browser does not answer; restarting it")
             await asyncio.to_thread(self._watch.kill)
 
     def _is_running(self) -> bool:

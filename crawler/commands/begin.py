@@ -85,7 +85,7 @@ def arguments_of(urls: list[str], opts: argparse.Namespace) -> dict[str, str]:
     typed = {name: value for name in _SOURCES if (value := getattr(opts, name)) is not None}
     typed |= {"url": ",".join(urls)} if urls else {}
     if twice := sorted(set(typed) & set(given)):
-        raise UsageError(f"-a {twice[0]}=… says again what is said without -a")
+        raise UsageError(f"-a {twice[0]}=… repeats what is given without -a")
     return given | typed
 
 
@@ -103,7 +103,7 @@ def open_local(settings: Settings, hosts: Iterable[str]) -> None:
     parts = [urlsplit(f"//{host}") for host in hosts]
     found = sorted({address for part in parts if part.hostname for address in _closed(part.hostname)})
     if not found:
-        raise UsageError("--allow-local: nothing that is asked for is on this machine or in a private network")
+        raise UsageError("--allow-local: none of these hosts is on this machine or in a private network")
     with suppress(ConfigError):  # told by the checks of the command
         policy = load(settings).policy
         ports = {*policy.network_ports, *(part.port for part in parts if part.port)}

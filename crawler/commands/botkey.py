@@ -1,4 +1,4 @@
-"""`scrapy botkey new | directory | check`: the key by which sites recognise the crawler, and its published half."""
+"""`gristmill botkey new | directory | check`: the key by which sites recognise the crawler, and its published half."""
 
 from __future__ import annotations
 

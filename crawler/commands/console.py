@@ -1,4 +1,4 @@
-"""The console of `scrapy shell`: Scrapy's, with a `fetch` that goes through guard and policy and says why not."""
+"""The console of `gristmill shell`: Scrapy's, with a `fetch` that goes through guard and policy and says why not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy dataset OPERATION …`: what happens to a corpus after its crawl."""
+"""`gristmill dataset OPERATION …`: what happens to a corpus after its crawl."""
 
 from __future__ import annotations
 

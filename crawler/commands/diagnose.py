@@ -1,4 +1,4 @@
-"""`scrapy diagnose`: why are documents not kept, and which threshold is it? Corpus, archive or live sample."""
+"""`gristmill diagnose`: why are documents not kept, and which threshold is it? Corpus, archive or live sample."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class Command(ProjectCommand, ScrapyCommand):
         "source": ("string", "where the records come from"),
         "total": ("integer", "documents that were read"),
         "kept": ("integer", "those that were kept"),
-        "held": ("integer", "those on hold: nobody knows yet"),
-        "by_numbers": ("integer", "rejected documents of which some threshold says so"),
+        "held": ("integer", "those on hold: not judged yet"),
+        "by_numbers": ("integer", "rejected documents that a threshold decided"),
         "reasons": ("list of object", "each reason: name, documents, examples"),
         "distributions": ("list of object", "each score of kept and rejected documents"),
-        "levers": ("list of object", "each threshold, with the documents it keeps out; the one that bites most first"),
+        "levers": ("list of object", "each threshold and the documents it rejects, the one that rejects most first"),
         "near_misses": ("list of object", "rejected documents that were nearest to a threshold"),
         "kept_examples": ("list of object", "some kept documents"),
-        "notes": ("list of string", "what has to be known to read this"),
-        "advice": ("list of string", "what to do about it"),
+        "notes": ("list of string", "notes on the figures"),
+        "advice": ("list of string", "advice, in sentences"),
     }
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
@@ -68,7 +68,7 @@ class Command(ProjectCommand, ScrapyCommand):
             raise UsageError("--seed chooses among documents: it goes with --sample N of a corpus or an archive")
         found = self._diagnosis(args, opts)
         if not found.total:
-            return Answer(problems=[f"{found.source}: no document; nothing can be said"])
+            return Answer(problems=[f"{found.source}: no document to diagnose"])
         if opts.html:
             try:
                 Path(opts.html).write_text(webpage.page(found), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`scrapy explore CORPUS_DIR …`: look at corpora in a browser, on this machine alone."""
+"""`gristmill explore CORPUS_DIR …`: look at corpora in a browser, on this machine alone."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Command(ProjectCommand, ScrapyCommand):
     example = "explore corpus"
     usage = "[options] [CORPUS_DIR …]"
     fields: ClassVar[Fields] = {
-        "address": ("string", "where it listens, with the token that lets in; printed once it answers")
+        "address": ("string", "address of the server with the access token; printed once it answers")
     }
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Where it listens, and who may come."""
-        parser.add_argument("--host", default="127.0.0.1", help="address to listen on; this machine alone")
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on; default: this machine only")
         parser.add_argument("--port", type=whole(0), default=0, metavar="N", help="port; 0 = a free one")
-        parser.add_argument("--token", metavar="T", help="who knows it may look; a random one")
+        parser.add_argument("--token", metavar="T", help="access token; default: a random one")
         parser.add_argument("--redis-url", metavar="URL", help="server of a crawl on a cluster; default: REDIS_URL")
         parser.add_argument("--crawl-id", metavar="NAME", help="the crawl that is watched; default: CRAWL_ID")
         parser.add_argument("--no-open", action="store_true", help="print the address and open no browser")
@@ -97,7 +97,7 @@ class Command(ProjectCommand, ScrapyCommand):
             stack.callback(catalogue.close)
             catalogue.start()
         address = f"http://{_shown(opts.host)}:{listening.getsockname()[1]}/?token={token}"
-        self.tell(Answer({"address": address}, [address, "Ctrl-C ends it. Who knows this address may look."]))
+        self.tell(Answer({"address": address}, [address, "Ctrl-C ends it. Anyone with this address may look."]))
         if not opts.no_open:
             webbrowser.open(address)
         with suppress(Interrupted):  # the end that was announced

@@ -1,4 +1,4 @@
-"""`scrapy fetch URL`: a page as the crawl would get it, on standard output. Asks as the crawl asks; keeps nothing."""
+"""`gristmill fetch URL`: a page as the crawl would get it, on standard output. Keeps nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Command(PageCommand, ScrapyCommand):
         "sent": ("list of list", "name and value of each header of the request"),
         "headers": ("list of list", "name and value of each header of the answer"),
         "bytes": ("integer", "length of the body, decompressed"),
-        "text": ("string or null", "the body decoded as a browser would; null: it is no text"),
+        "text": ("string or null", "the body decoded as a browser would; null: it is not text"),
     }
 
     def declare(self, parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`scrapy frontier OPERATION …`: look after a running crawl, from any machine that reaches its server."""
+"""`gristmill frontier OPERATION …`: look after a running crawl, from any machine that reaches its server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy diagnose --live`: a small crawl into a folder that vanishes, with the crawl's own code and manners."""
+"""`gristmill diagnose --live`: a small crawl into a folder that vanishes, with the crawl's own code and manners."""
 
 from __future__ import annotations
 

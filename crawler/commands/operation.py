@@ -1,4 +1,4 @@
-"""A command with operations (`scrapy dataset verify`): each has its own options, help and example."""
+"""A command with operations (`gristmill dataset verify`): each has its own options, help and example."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class _Parser(argparse.ArgumentParser):
         """With the options that the operation declares."""
         if not self._is_whole:
             self._is_whole, work = True, self.operation.loaded()
-            self.epilog = f"Example: scrapy {self.command} {work.example}"
+            self.epilog = f"Example: {program()} {self.command} {work.example}"
             work.declare(self)
         return super().parse_known_args(args, namespace)
 

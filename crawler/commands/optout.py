@@ -1,4 +1,4 @@
-"""`scrapy optout URL…`: may this page be fetched and kept, and who says so? Asks as the crawl asks; keeps nothing."""
+"""`gristmill optout URL…`: may this page be fetched and kept, and who says so? It keeps nothing."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Command(ProjectCommand, ScrapyCommand):
         from rich.console import Console
 
         self.crawler_process.crawl(InquirySpider, name="optout", inquiry=inquiry)
-        waiting = f"asking, {config.frontier.delay_seconds:g} s between requests to one host …"
+        waiting = f"sending requests, {config.frontier.delay_seconds:g} s between requests to one host …"
         with Console(stderr=True).status(waiting), die_at_once():
             self.crawler_process.start(install_signal_handlers=False)
         return self._report(inquiry, config)
@@ -79,7 +79,7 @@ class Command(ProjectCommand, ScrapyCommand):
         problems: list[str] = []
         code = int(any(answer is not explain.Answer.YES for answer in given))
         if len(given) < len(inquiry.urls) + len(inquiry.hosts):
-            problems, code = ["not every question was answered; what is above says why"], 2
+            problems, code = ["not every URL has an answer; see the messages above"], 2
         agent = user_agent(config.crawl.product_token, __version__, config.crawl.contact)
         facts = {"asked_as": agent, "profile": config.policy.optout_profile, "asked_at": explain.moment(time.time())}
         lists = {name: [dataclasses.asdict(item) for item in getattr(inquiry, name)] for name in _LISTS}

@@ -1,4 +1,4 @@
-"""`scrapy quarantine`: domains whose pages give far less text than they used to, and their release by hand."""
+"""`gristmill quarantine`: domains whose pages give far less text than they used to, and their release by hand."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from crawler.commands import options
 from crawler.commands.command import ProjectCommand
 from crawler.frontier.client import Frontier
 from crawler.frontier.operate import ActionError, with_frontier
+from crawler.loading import program
 from crawler.operations.answer import Answer, Fields
 from crawler.pipelines.yields import rule_of
 from crawler.quarantine.history import SharedYields
@@ -40,7 +41,7 @@ class Command(ProjectCommand, ScrapyCommand):
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare --release."""
-        parser.add_argument("--release", metavar="DOMAIN", help="what it gives from now on is what is usual")
+        parser.add_argument("--release", metavar="DOMAIN", help="release this domain: its usual yield is measured anew")
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """The list, or what was released."""
@@ -66,12 +67,12 @@ async def _release(yields: SharedYields, domain: str, config: Config) -> str:
     place.manifest()
     fell = domain in await yields.quarantined()
     if not await yields.release(domain):
-        raise ActionError(f"{domain!r} has no history here; `scrapy quarantine` lists the domains that are set aside")
+        raise ActionError(f"{domain!r} has no history here; `{program()} quarantine` lists the domains in quarantine")
     note_release(place, domain, time.time())
-    state = "is released" if fell else "is not in quarantine now; what it gives from here on is what is usual"
+    state = "is released" if fell else "is not in quarantine; its usual yield is measured anew"
     return (
         f"{domain} {state}. Pages that were set aside come back with a replay into a new folder: "
-        f"scrapy crawl replay -a archive={shlex.quote(place.path_of(ARCHIVE))} -s CORPUS_DIR=NEW_DIR; "
+        f"{program()} crawl replay -a archive={shlex.quote(place.path_of(ARCHIVE))} -s CORPUS_DIR=NEW_DIR; "
         "or, once they are due, with -s RECRAWL=1"
     )
 

@@ -1,4 +1,4 @@
-"""`scrapy report CORPUS_DIR`: what a crawl has made, as text or as a page for a browser; its accounts, its gates."""
+"""`gristmill report CORPUS_DIR`: what a crawl has made, as text or as a page for a browser; its accounts, its gates."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Command(ProjectCommand, ScrapyCommand):
             "--check",
             default=None,
             metavar="GATES",
-            help="exit with 3 where the accounts are out of the bounds in GATES",
+            help="exit with 3 where a figure is outside the bounds in GATES",
         )
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
@@ -170,6 +170,6 @@ def _refuse_mixtures(opts: argparse.Namespace) -> None:
     shown = [name for name in ("html", "eu", "samples") if getattr(opts, name) not in (None, False)]
     alone = [name for name in ("by", "check") if getattr(opts, name) is not None]
     if len(alone) + bool(shown) > 1 and alone:
-        raise UsageError(f"--{alone[0]} goes without --{(alone[1:] + shown)[0]}: call the command twice")
+        raise UsageError(f"--{alone[0]} cannot be combined with --{(alone[1:] + shown)[0]}: call the command twice")
     if opts.by is None and (opts.format is not None or opts.top is not None):
         raise UsageError(f"--{'format' if opts.format is not None else 'top'} goes with --by")

@@ -1,4 +1,4 @@
-"""`scrapy seed`: put URLs, sitemaps or an allowlist into a frontier, from anywhere, while workers run or before."""
+"""`gristmill seed`: put URLs, sitemaps or an allowlist into a frontier, from anywhere, while workers run or before."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Command(ProjectCommand, ScrapyCommand):
     usage = begin.SYNTAX
     offers = options.PLACE
     fields: ClassVar[Fields] = {
-        "added": ("integer", "URLs that the frontier has now and had not"),
-        "known": ("integer", "URLs that it had before"),
-        "refused": ("object", "URLs that it does not take, by reason"),
+        "added": ("integer", "URLs that were added to the frontier"),
+        "known": ("integer", "URLs that the frontier knew before"),
+        "refused": ("object", "URLs that were refused, by reason"),
     }
 
     def declare(self, parser: argparse.ArgumentParser) -> None:

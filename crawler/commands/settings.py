@@ -1,4 +1,4 @@
-"""`scrapy settings --get NAME`: Scrapy's, which knows the settings of this project, too, as a crawl would have them."""
+"""`gristmill settings --get NAME`: Scrapy's, with the settings of this project as a crawl would have them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy shell [URL]`: Scrapy's console, whose `fetch` asks as the crawl asks. No frontier, no corpus."""
+"""`gristmill shell [URL]`: Scrapy's console, whose `fetch` asks as the crawl asks. No frontier, no corpus."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from crawler.commands import begin, options
 from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import Interrupted, die_at_once
 from crawler.launch import check_identity
+from crawler.loading import program
 from crawler.operations.answer import Answer, Fields
 from crawler.urls.canonicalize import canonicalize, host_of
 
@@ -45,7 +46,7 @@ class Command(ProjectCommand, ScrapyCommand):
         if len(args) > 1 or (args and url is None):
             raise UsageError("expected one http or https URL, such as https://example.org/page, or none")
         if opts.json and not opts.code:
-            raise UsageError("a console has no answer in JSON: give the code with -c, or use scrapy fetch --json URL")
+            raise UsageError(f"a console has no answer in JSON: give the code with -c, or use {program()} fetch --json")
         if opts.allow_local:
             begin.open_local(self.settings, [host_of(url)] if url else [])
         check_identity(self.settings, [url] if url else [])

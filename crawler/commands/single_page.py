@@ -52,5 +52,5 @@ class PageCommand(ProjectCommand):
         with die_at_once():
             self.crawler_process.start(install_signal_handlers=False)
         if page.response is None:
-            return Answer(problems=[page.refusal or "the page was not asked for; what is above says why"])
+            return Answer(problems=[page.refusal or "the page was not requested; see the messages above"])
         return self.show(page.response, opts)

@@ -9,16 +9,16 @@ from collections.abc import Mapping
 
 TASKS: Mapping[str, Mapping[str, str]] = {
     "Begin here": {
-        "demo": "Crawl a small web that comes along: a corpus in a few minutes",
+        "demo": "Crawl the built-in demo web: a corpus in a few minutes",
         "crawl": "Crawl a site into a corpus; the same command continues",
         "explore": "Look at a corpus in a browser, each text beside its page",
     },
     "Ask before you crawl": {
         "optout": "May a page be fetched and kept, and who says so?",
-        "fetch": "Print a page as the crawl would get it, if it may",
-        "view": "Open a page in a browser as the crawl would get it, if it may",
-        "shell": "A console that fetches pages as the crawl would, if it may",
-        "botkey": "Make the key that signs requests; write, check its directory",
+        "fetch": "Print a page as the crawl would get it, if allowed",
+        "view": "Open a page in a browser as the crawl would get it, if allowed",
+        "shell": "A console that fetches pages as the crawl would, if allowed",
+        "botkey": "Make the key that signs requests; publish and check it",
     },
     "Crawl with many workers": {
         "work": "Crawl with several workers on this machine",
@@ -27,7 +27,7 @@ TASKS: Mapping[str, Mapping[str, str]] = {
     },
     "See what you have": {
         "report": "What is in a corpus: kept, rejected and why, domains, samples",
-        "diagnose": "Why pages are not kept, and which threshold bites",
+        "diagnose": "Why pages are not kept, and which threshold rejects most",
         "quarantine": "Domains that suddenly give far less text, and their release",
     },
     "Work on a corpus": {

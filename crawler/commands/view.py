@@ -1,4 +1,4 @@
-"""`scrapy view URL`: a page as the crawl would get it, in a browser. Asks as the crawl asks; keeps nothing."""
+"""`gristmill view URL`: a page as the crawl would get it, in a browser. Asks as the crawl asks; keeps nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy work`: several workers of one crawl on this machine, under one progress view and one exit code."""
+"""`gristmill work`: several workers of one crawl on this machine, under one progress view and one exit code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Command(ProjectCommand, ScrapyCommand):
-    """Checks once what `scrapy crawl` checks, then runs it several times and restarts what dies."""
+    """Checks once what `gristmill crawl` checks, then runs it several times and restarts what dies."""
 
     example = "work https://example.org/ --workers 4 --contact https://example.org/bot"
     usage = f"{begin.SYNTAX} | SPIDER [-a NAME=VALUE …]"
@@ -40,9 +40,7 @@ class Command(ProjectCommand, ScrapyCommand):
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """--workers, and where the crawl begins."""
-        parser.add_argument(
-            "--workers", type=whole(1), metavar="N", help="processes that crawl (default: by the cores)"
-        )
+        parser.add_argument("--workers", type=whole(1), metavar="N", help="worker processes (default: by the cores)")
         begin.declare(parser)
         begin.declare_allow_local(parser)
 
@@ -118,7 +116,7 @@ class Command(ProjectCommand, ScrapyCommand):
 
     @staticmethod
     def _end(config: Config, workers: list[Worker], failed: list[str]) -> Answer:
-        """The summary that ends `scrapy crawl`, of all workers together."""
+        """The summary that ends `gristmill crawl`, of all workers together."""
         from crawler.observe.console import answers_on
         from crawler.observe.live import run_end
         from crawler.observe.report import balance, terminal
@@ -134,7 +132,7 @@ class Command(ProjectCommand, ScrapyCommand):
                 found = balance.read(summary, config.report)
                 terminal.show(summary, answers_on(), chain(run_end.sections(stats), balance.sections(found)))
 
-        problems = [f"{', '.join(failed)} did not do what was asked; what is above says why"] if failed else []
+        problems = [f"{', '.join(failed)} failed; see the messages above"] if failed else []
         return Answer(run_end.facts(config.crawl.corpus_dir, stats), show, problems)
 
 

@@ -206,7 +206,7 @@ def _check_together(config: Config) -> list[str]:
     if f.recrawl_min_seconds > f.recrawl_max_seconds:
         problems.append("RECRAWL_MIN_SECONDS is larger than RECRAWL_MAX_SECONDS: the shortest interval comes first")
     if f.recrawl and not f.recrawl_remember:
-        problems.append("RECRAWL needs RECRAWL_REMEMBER: switch it on, or nothing could be asked for conditionally")
+        problems.append("RECRAWL needs RECRAWL_REMEMBER for its conditional requests: switch it on")
     permutations = config.dedup.bands * config.dedup.rows
     if permutations > 512:
         problems.append(f"NEARDUP_BANDS × NEARDUP_ROWS = {permutations}: at most 512 permutations are supported")

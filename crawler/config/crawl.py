@@ -70,7 +70,7 @@ class CrawlConfig:
     progress: str = setting("PROGRESS", "auto", "live progress on the terminal", choices=("auto", "on", "off"),
                             digest=False)  # fmt: skip
     progress_fd: int = setting("PROGRESS_FD", -1, "open descriptor to which a worker writes its counters as JSON lines; "
-                               "scrapy work sets it, -1 = none", minimum=-1, digest=False)  # fmt: skip
+                               "gristmill work sets it, -1 = none", minimum=-1, digest=False)  # fmt: skip
 
 
 def default_worker_id() -> str:

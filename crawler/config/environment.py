@@ -21,7 +21,7 @@ def from_environment(environ: Mapping[str, str], known: Collection[str]) -> dict
 def problems_of_environment(environ: Mapping[str, str], known: Collection[str]) -> list[str]:
     """Variables with the prefix that name no setting, one sentence each."""
     unknown = sorted(v for v in environ if v.startswith(PREFIX) and v not in _NO_SETTINGS and not _named(v, known))
-    return [f"the environment sets {variable}, which is no setting{_hint(variable, known)}" for variable in unknown]
+    return [f"the environment sets {variable}, which is not a setting{_hint(variable, known)}" for variable in unknown]
 
 
 def _named(variable: str, known: Collection[str]) -> str | None:

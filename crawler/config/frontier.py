@@ -32,13 +32,13 @@ class FrontierConfig:
                                "works by: keep = of delay and concurrency the strictest holds, anything that decides "
                                "verdicts is refused; replace = this worker's hold from now on",
                                choices=("keep", "replace"), digest=False)  # fmt: skip
-    lease_seconds: float = setting("FRONTIER_LEASE_SECONDS", 120.0, "a silent worker's leases return after this",
+    lease_seconds: float = setting("FRONTIER_LEASE_SECONDS", 120.0, "leases of a silent worker expire after this time",
                                    minimum=1.0, digest=False)  # fmt: skip
-    idle_seconds: float = setting("FRONTIER_IDLE_SECONDS", 1.0, "end after so long with nothing to do; 0 = never",
+    idle_seconds: float = setting("FRONTIER_IDLE_SECONDS", 1.0, "end after this time with nothing to do; 0 = never",
                                   minimum=0.0, digest=False)  # fmt: skip
     depth_limit: int = setting("DEPTH_LIMIT", 0, "links followed from a seed; 0 = no limit", minimum=0)
     retry_times: int = setting("RETRY_TIMES", 3, "further tries after a failed download", minimum=0)
-    max_pages: int = setting("FRONTIER_MAX_PAGES", 0, "pages that the crawl takes in all, all workers and runs together; "
+    max_pages: int = setting("FRONTIER_MAX_PAGES", 0, "pages of the whole crawl, all workers and runs together; "
                              "0 = no limit", minimum=0, digest=False)  # fmt: skip
     max_pages_per_domain: int = setting("FRONTIER_MAX_PAGES_PER_DOMAIN", 0, "pages taken of one domain, sitemap files "
                                         "not counted; 0 = no cap", minimum=0)  # fmt: skip

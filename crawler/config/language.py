@@ -37,7 +37,7 @@ class LanguageConfig:
     min_score: float = setting("LANGUAGE_MIN_SCORE", 0.65, "identifier confidence needed", minimum=0.0, maximum=1.0)
     min_scores: tuple[str, ...] = setting("LANGUAGE_MIN_SCORES", (), "confidence needed for single languages, such as "
                                           "de:0.8,ms:0.5", check=check_min_scores)  # fmt: skip
-    identifier: str = setting("LANGUAGE_IDENTIFIER", "builtin", "who identifies: builtin (py3langid, then langdetect), a "
+    identifier: str = setting("LANGUAGE_IDENTIFIER", "builtin", "language identifier: builtin (py3langid, then langdetect), a "
                               "fastText model file such as fasttext:/models/lid.176.bin, or an identifier of an installed "
                               "package, by name",
                               check=_check_identifier)  # fmt: skip

@@ -26,7 +26,7 @@ def _check_targets(values: tuple[str, ...]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ReportConfig:
-    """What `scrapy report` goes by; no verdict depends on it."""
+    """What `gristmill report` goes by; no verdict depends on it."""
 
     cost_request: float = setting("COST_REQUEST", 0.0, "price of one request, in COST_CURRENCY; 0 = not counted",
                                   minimum=0.0, digest=False)  # fmt: skip

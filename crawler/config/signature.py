@@ -45,9 +45,9 @@ class SignatureConfig:
     """How does a site recognise the crawler?"""
 
     key_file: str | None = setting("BOT_SIGNATURE_KEY_FILE", None, "file with the private Ed25519 key (PEM or JWK) that "
-                                   "signs every request (Web Bot Auth); unset = requests are not signed. `scrapy botkey` "
+                                   "signs every request (Web Bot Auth); unset = requests are not signed. `gristmill botkey` "
                                    "makes one", digest=False)  # fmt: skip
-    agent: str | None = setting("BOT_SIGNATURE_AGENT", None, "https URL of the directory that publishes the key; sent as "
-                                "it stands in the header Signature-Agent", check=check_agent, digest=False)  # fmt: skip
+    agent: str | None = setting("BOT_SIGNATURE_AGENT", None, "https URL of the directory that publishes the key; sent "
+                                "verbatim in the header Signature-Agent", check=check_agent, digest=False)  # fmt: skip
     seconds: int = setting("BOT_SIGNATURE_SECONDS", 300, "a signature is good for so long after its request was sent",
                            minimum=10, maximum=86_400, digest=False)  # fmt: skip

@@ -137,7 +137,7 @@ def _found() -> tuple[dict[str, Stage], list[str]]:
     problems = [f"stage {name}: {it}" for name, stage in added.items() for it in _complaints(name, stage, taken)]
     placed = _placed(ours, added)
     problems += [
-        f"stage {name}: after={stage.after!r} is no stage that has a pipeline; expected one of "
+        f"stage {name}: after={stage.after!r} is not a stage with a pipeline; expected one of "
         f"{', '.join(one.name for one in ours.values() if one.number != 0)}"
         for name, stage in added.items()
         if name not in placed
@@ -148,12 +148,12 @@ def _found() -> tuple[dict[str, Stage], list[str]]:
 def _complaints(name: str, stage: Stage, taken: set[str]) -> Iterable[str]:
     """What is wrong with a stage of another package; its columns are taken from then on."""
     if stage.name != name or not _NAME.fullmatch(name):
-        yield f"its entry point and its name {stage.name!r} differ, or are no name: lower-case letters, digits and _"
+        yield f"its entry point and its name {stage.name!r} differ, or are not names: lower-case letters, digits and _"
     if stage.number is not None:
-        yield "number= is for stages of gristmill: after= says where it stands"
+        yield "number= is for stages of gristmill: give the place with after="
     own = stage.settings
     if own is not None and not (is_dataclass(own) and all("name" in f.metadata for f in fields(own))):
-        yield f"settings={own!r} is no dataclass whose fields are each made by setting(…)"
+        yield f"settings={own!r} is not a dataclass whose fields are each made by setting(…)"
     yield from register(stage.reasons)
     for column in stage.columns:
         if not _NAME.fullmatch(column.name) or column.kind not in KINDS:

@@ -82,9 +82,9 @@ class StorageConfig:
     archive_compression: str = setting("ARCHIVE_COMPRESSION", "gzip", "of each WARC record; zstd is 1 to 8 % smaller, "
                                        "but fewer tools read it (not warcio)", choices=("gzip", "zstd"),
                                        digest=False)  # fmt: skip
-    archive_ttl_days: float = setting("ARCHIVE_TTL_DAYS", 0.0, "age at which `scrapy dataset expire` removes archives; "
+    archive_ttl_days: float = setting("ARCHIVE_TTL_DAYS", 0.0, "age at which `gristmill dataset expire` removes archives; "
                                       "0 = never", minimum=0.0, digest=False)  # fmt: skip
-    document_ttl_days: tuple[str, ...] = setting("DOCUMENT_TTL_DAYS", (), "ages at which `scrapy dataset expire` removes "
+    document_ttl_days: tuple[str, ...] = setting("DOCUMENT_TTL_DAYS", (), "ages at which `gristmill dataset expire` removes "
                                                  "documents, by licence tag or domain, * for all others: "
                                                  "example.org:30,CC-BY-NC-4.0:90,*:3650", check=check_lifetimes,
                                                  digest=False)  # fmt: skip

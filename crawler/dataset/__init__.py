@@ -1,1 +1,1 @@
-"""Operations on a finished corpus, named as `scrapy dataset` names them. No Scrapy, no Redis."""
+"""Operations on a finished corpus, named as `gristmill dataset` names them. No Scrapy, no Redis."""

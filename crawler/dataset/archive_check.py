@@ -1,4 +1,4 @@
-"""Part of `scrapy dataset verify`: does each archive hold what its index says, and each shard what its sources say?"""
+"""Part of `dataset verify`: does each archive hold what its index says, and each shard what its sources say?"""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _lines(file: IO[bytes], entry: Entry) -> Iterator[tuple[bool, bytes]]:
 
 def _check_index(place: Place, entry: Entry, expected: bytes) -> None:
     path = index_of(entry["path"])
-    again = "`scrapy dataset verify --fix` writes it again"
+    again = "`gristmill dataset verify --fix` writes it again"
     try:
         with place.open(path) as file:
             content = file.read()

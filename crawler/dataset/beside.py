@@ -1,4 +1,4 @@
-"""Part of `scrapy dataset verify`: which files lie beside those that the manifest lists, and whose are they?
+"""Part of `gristmill dataset verify`: which files lie beside those that the manifest lists, and whose are they?
 
 A reader who takes `shards/*.jsonl.zst` takes them all, so a file that nobody lists changes what is read.
 """
@@ -64,7 +64,7 @@ def without_listed(found: Beside, manifest: Manifest) -> Beside:
 def problems_beside(found: Beside) -> list[str]:
     """What falsifies what a reader of the folder sees, one sentence each."""
     problems = [
-        f"{path}: in no manifest, but whoever reads {path.rpartition('/')[0]}/* reads it; move it out of the corpus"
+        f"{path}: not in the manifest, but readers of {path.rpartition('/')[0]}/* find it; move it out of the corpus"
         for path in found.strangers
     ]
     if sealed := [path for path in found.unfinished if not path.endswith(_GROWING)]:
@@ -95,14 +95,14 @@ def outdated(place: Place) -> Iterator[str]:
         if named != {(entry["path"], entry["sha256"]) for entry in shards}:
             yield (
                 "eu_summary.*, croissant.json and README.md describe an older state of the corpus: "
-                f"`scrapy report --eu {place.url}` writes them again"
+                f"`gristmill report --eu {place.url}` writes them again"
             )
     if isinstance(report, dict):
         counts = (sum(entry["documents"] for entry in shards), sum(entry.get("words", 0) for entry in shards))
         if (report.get("kept"), report.get("words")) != counts:
             yield (
                 "report.html and stats.json describe an older state of the corpus: "
-                f"`scrapy report --html {place.url}` writes them again"
+                f"`gristmill report --html {place.url}` writes them again"
             )
 
 

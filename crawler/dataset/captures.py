@@ -47,7 +47,7 @@ PAUSES = (5.0, 15.0, 45.0)
 LONGEST_PAUSE = 300.0
 """A Retry-After that is longer ends the operation."""
 log = logging.getLogger(__name__)
-SOFTWARE = f"corpus-crawler/{__version__} (scrapy dataset captures)"
+SOFTWARE = f"gristmill/{__version__} (dataset captures)"
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 _GZIP = b"\x1f\x8b"
 
@@ -110,7 +110,7 @@ def save(found: Iterator[Capture], base: str, out: Path, info: dict[str, str]) -
     out. Raises: StorageError where `out` is there.
     """
     if out.exists():
-        raise StorageError(f"{out}: is there already; give another name, or remove it")
+        raise StorageError(f"{out}: exists already; give another name, or remove it")
     done, unfinished = Captured(), out.with_name(out.name + ".part")
     try:
         with unfinished.open("wb") as file:
@@ -209,7 +209,7 @@ def _whole(place: str) -> bytes:
             if b"capture" in error.read(65_536).lower():
                 return b""  # how a CDX server says: nothing of that
             raise StorageError(
-                f"{place}: the index answers 404 and says nothing of captures: is there an index of this name?"
+                f"{place}: the index answers 404 without a word on captures: check the name of the index"
             ) from error
         raise StorageError(f"{place}: the index answers {error.code} {error.reason}; try again later") from error
     except (OSError, HTTPException) as error:
@@ -232,7 +232,7 @@ def _patiently(place: str) -> IO[bytes]:
             asked = retry_after_seconds(lines, time.time()) or pause  # "at once" is no time to come back
             if asked > LONGEST_PAUSE:
                 raise
-            log.warning("%s: the index is busy (%d), and is asked again in %.0f s", place, error.code, asked)
+            log.warning("%s: the index is busy (%d); trying again in %.0f s", place, error.code, asked)
             time.sleep(asked)  # of a command, which has nothing else to do
     return _opened(place)
 

@@ -1,4 +1,4 @@
-"""`scrapy dataset contaminated`: kept documents that repeat an evaluation set, listed or taken out.
+"""`gristmill dataset contaminated`: kept documents that repeat an evaluation set, listed or taken out.
 
 The stage of the crawl (`crawler/stages/contamination/stage.py`) over what is in the shards: for sets that came later.
 """

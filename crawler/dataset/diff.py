@@ -1,4 +1,4 @@
-"""Compares two corpora, or two versions of one, URL by URL (`scrapy dataset diff`).
+"""Compares two corpora, or two versions of one, URL by URL (`gristmill dataset diff`).
 
 Each side is read once, file by file; what stays in memory is one entry a URL. Texts are read a second time, and only
 those that are shown. Of a URL that a side has several times the record that stands counts (`verify.py` ranks alike).

@@ -190,7 +190,7 @@ def withdraw(
     with ExitStack() as stack:
         lock = lock_of(place, WRITER)  # of two at once the second would write over the lines of the first
         if not lock.acquire():
-            raise StorageError(f"{place.url}: another withdrawal is at work; try again when it has ended")
+            raise StorageError(f"{place.url}: another withdrawal is running; try again when it has ended")
         stack.callback(lock.release)
         check_alone(place)
         cause = Cause(operation, wish.reason, now, keeps_old=False, replacing_runs=replacing_runs)
@@ -355,7 +355,7 @@ def _parsed(place: Place, line: bytes, number: int) -> WishLine | PageLine:
             return cast("WishLine | PageLine", content)
     except (orjson.JSONDecodeError, KeyError, TypeError):
         pass
-    raise StorageError(f"{place.path_of(WITHDRAWALS)}: line {number} is no withdrawal; restore the file from a copy")
+    raise StorageError(f"{place.path_of(WITHDRAWALS)}: line {number} is not a withdrawal; restore the file from a copy")
 
 
 def _drafts(place: Place) -> list[str]:

@@ -110,7 +110,7 @@ def still_open(runs: list[OpenRun]) -> str:
     more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
     return (
         f"{len(runs)} run(s) without an end: {some}{more}; end the crawl, or start a lost worker again under its "
-        "WORKER_ID; `scrapy dataset verify --fix --close-runs` closes the runs of workers that never come back"
+        "WORKER_ID; `gristmill dataset verify --fix --close-runs` closes the runs of workers that never come back"
     )
 
 

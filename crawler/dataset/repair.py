@@ -135,8 +135,8 @@ def _restore(place: Place, writer: str, manifest: Manifest | None, found: Repair
     ledger.save()
     found.done.append(f"{LEDGERS}/{path.name} was broken or missing: its files are listed again")
     found.missing.append(
-        f"{LEDGERS}/{path.name} is lost: when {writer!r} ran, under which rules, and what it counted is not known any "
-        "more; restore the ledger from a copy and run repair again, or live without"
+        f"{LEDGERS}/{path.name} is lost: when {writer!r} ran, under which rules, and what it counted is no longer "
+        "known; restore the ledger from a copy and run repair again, or accept the loss"
     )
 
 
@@ -169,8 +169,9 @@ def _check_files(place: Place, found: Repaired) -> None:
     for entry in files:
         folder, _, name = entry["path"].rpartition("/")
         if name not in present[folder]:
-            found.missing.append(f"{entry['path']} is listed and not there; restore the file from a copy")
+            found.missing.append(f"{entry['path']} is listed, but missing; restore the file from a copy")
         elif (size := (place.root / entry["path"]).stat().st_size) != entry["bytes"]:
             found.missing.append(f"{entry['path']} has {size} bytes instead of {entry['bytes']}; restore the file")
         elif folder == ARCHIVE and is_archive(name) and index_of(name) not in present[folder]:
-            found.missing.append(f"{index_of(entry['path'])} is missing; `scrapy dataset verify --fix` writes it again")
+            index = index_of(entry["path"])
+            found.missing.append(f"{index} is missing; `gristmill dataset verify --fix` writes it again")

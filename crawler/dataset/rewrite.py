@@ -2,7 +2,7 @@
 
 No listed file ever changes. Changed files get new names, a ledger of their own says which files they stand for, and the
 manifest counts one version up with the lineage. That ledger is saved in one step, so a crash leaves the old version or
-the new one; what it leaves beside them, `tidy` removes (`scrapy dataset verify --fix`).
+the new one; what it leaves beside them, `tidy` removes (`gristmill dataset verify --fix`).
 """
 
 from __future__ import annotations
@@ -360,9 +360,9 @@ def _alone(place: Place, stack: ExitStack) -> None:
     open_runs = [run["worker_id"] for run in manifest["runs"] if run["ended"] is None]
     if open_runs:
         raise AtWorkError(
-            f"{place.url}: the worker {open_runs[0]!r} is at work, or died without a trace; a rewrite needs a finished "
+            f"{place.url}: the worker {open_runs[0]!r} is running, or died without a trace; a rewrite needs a finished "
             "crawl. End it, or run the same crawl command again to its end"
-            + (f"; `scrapy dataset verify --fix --close-runs {place.url}` closes runs of lost workers" * place.remote)
+            + (f"; `gristmill dataset verify --fix --close-runs {place.url}` closes lost runs" * place.remote)
         )
     writers = {entry["writer"] for entry in manifest["files"]} | set(_locked_names(place))
     for writer in sorted(writers):

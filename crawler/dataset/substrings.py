@@ -1,4 +1,4 @@
-"""`scrapy dataset substrings`: passages that stand more than once in the kept texts, listed or cut out.
+"""`gristmill dataset substrings`: passages that stand more than once in the kept texts, listed or cut out.
 
 Licence headers, disclaimers, cookie texts: what dedup of whole documents cannot see. The first occurrence stays.
 """
@@ -101,7 +101,7 @@ def remove(place: Place, findings: Findings, *, min_words: int, now: float, keep
         detail = f"{left['word_count']} words without repeated passages, needs {min_words}"
         return Rejection(rejection(record, Drop(STAGE, DropReason.TOO_SHORT, detail)))
 
-    reason = f"passages of {findings.min_tokens} words or more that stand more than once; the first occurrence stays"
+    reason = f"passages of {findings.min_tokens} words or more that occur more than once; the first occurrence stays"
     return rewrite(place, decide, Cause("dataset substrings --remove", reason, now, keep_old))
 
 

@@ -3,7 +3,7 @@
 The newest final verdict on a URL counts (`verify.py` ranks alike); a visit that failed (no answer, an error of the
 server) gives way to any later verdict, and else stays. Older records go in one rewrite: the files that held
 them move to `replaced/`, the old manifest finds them there, and the raw pages of both versions stay in the archive.
-Where the newest verdict is an opt-out the page is withdrawn instead, as `scrapy dataset exclude` does: text, raw page
+Where the newest verdict is an opt-out the page is withdrawn instead, as `dataset exclude` does: text, raw page
 and all older versions are deleted.
 """
 
@@ -97,7 +97,7 @@ def way_out(place: Place) -> str:
 
 def command(place: Place) -> str:
     """What a person types."""
-    return f"`scrapy dataset supersede {place.url}`"
+    return f"`gristmill dataset supersede {place.url}`"
 
 
 def supersede(place: Place, *, now: float) -> Superseded:

@@ -98,7 +98,7 @@ def held(place: Place, writer: str) -> WriterLock:
 def check_free(place: Place, writer: str) -> None:
     """Raises: StorageError where a version of this number has come to stand since the manifest was read."""
     if Ledger(place, writer).rewrite:
-        raise AtWorkError(f"{place.url}: another operation was quicker; run the same command again")
+        raise AtWorkError(f"{place.url}: another operation changed the corpus first; run the same command again")
 
 
 def rewriters(place: Place) -> set[str]:

@@ -122,7 +122,7 @@ class Claims:
                 owner = claim.question[0]
                 self._lost[owner] = answer
                 self._claims.pop(owner, None)
-        logger.warning("the server was restarted: %d claims made again, %d lost to others", len(claims), lost)
+        logger.warning("the server was restarted: %d claims made again, %d lost to other pages", len(claims), lost)
 
     async def _look(self) -> None:
         """Notice a restart also while there is nothing to ask, as long as any claim is fresh."""

@@ -1,4 +1,4 @@
-"""`scrapy dataset duplicates eval`: what bands and thresholds do on pairs of texts that somebody labelled.
+"""`gristmill dataset duplicates eval`: what bands and thresholds do on pairs of texts that somebody labelled.
 
 Each pair goes through the crawl's own fingerprints and the index's own arithmetic: the first text is in the index, the
 second comes later and asks. Pure; no server. Settings are recommended for these pairs only: confirm them on others.
@@ -238,7 +238,7 @@ def report(found: Evaluation) -> Iterator[str]:
         yield f"  {bands:2} × {rows:2}  {outcome.threshold:.2f}  {_shares(outcome)}  {compared}  {size}"
     yield f"\nBest on these pairs: {found.best.settings()}"
     yield f"  {_shares(found.best)}"
-    yield "  Confirm it on pairs that nobody chose by; an index made with other bands has to be made anew."
+    yield "  Confirm it on held-out pairs; an index made with other bands has to be rebuilt."
     if found.is_thin:
         yield f"  Fewer than {FEW} pairs of one kind: the shares above may be chance."
 

@@ -80,9 +80,9 @@ class Scheme:
         if theirs == ours:
             return
         names = sorted(name for name in theirs.keys() | ours.keys() if theirs.get(name) != ours.get(name))
-        changes = "; ".join(f"{name}: the index has {theirs.get(name)}, you ask for {ours.get(name)}" for name in names)
+        changes = "; ".join(f"{name}: index {theirs.get(name)}, settings {ours.get(name)}" for name in names)
         back = " ".join(f"-s {_SETTINGS[name]}={theirs.get(name)}" for name in names if name in _SETTINGS)
-        go_on = f"go on with it by {back}, or " if _SETTINGS.keys() >= set(names) else ""
+        go_on = f"continue with it by {back}, or " if _SETTINGS.keys() >= set(names) else ""
         raise SchemeMismatchError(
             f"the duplicate index was made with other parameters ({changes}): {go_on}start a new index "
             "with another CRAWL_ID or another DEDUP_REDIS_URL"

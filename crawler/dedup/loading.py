@@ -1,6 +1,6 @@
 """Texts that are there already go into the duplicate index: those of other files, and those of a resumed replay.
 
-With `scrapy dataset index` new pages are compared with a corpus that the user has. Reading and asking happen here,
+With `gristmill dataset index` new pages are compared with a corpus that the user has. Reading and asking happen here,
 fingerprints in worker processes. Loading the same files again changes nothing, so an interrupted load is repeated.
 """
 

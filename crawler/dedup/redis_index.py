@@ -89,7 +89,7 @@ class RedisIndex:
         if policy != KEEPS_EVERYTHING:
             raise IndexUnavailableError(
                 f"the server of the duplicate index has maxmemory-policy {policy}: under memory pressure it would "
-                "throw claims away; run CONFIG SET maxmemory-policy noeviction, or set DEDUP_REDIS_URL to another one"
+                "evict claims; run CONFIG SET maxmemory-policy noeviction, or set DEDUP_REDIS_URL to another one"
             )
         await self._server.join_cluster()
 

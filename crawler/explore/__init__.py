@@ -1,1 +1,1 @@
-"""A local web application over a corpus: `scrapy explore`."""
+"""A local web application over a corpus: `gristmill explore`."""

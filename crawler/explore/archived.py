@@ -62,7 +62,7 @@ def frame_of(page: ArchivedResponse, text: str) -> str:
         return note(f"The page has {len(body):,} bytes; up to {MAX_PAGE:,} are drawn.")
     found = decode(body, None if page.drawn else _content_type(page)) if kind else None
     if found is None:
-        return note("The bytes of this page are no text.")
+        return note("The bytes of this page are not text.")
     shingles = shingles_of(text[:MAX_TEXT])
     if kind == "text":
         return f"{_HEAD}<body>{''.join(_lines(found[0], shingles))}</body></html>"

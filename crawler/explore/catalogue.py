@@ -33,7 +33,7 @@ MEMORY = "512MB"
 THREADS = 2
 STOP_SECONDS = 5
 """How long the end waits for a build, and for questions; the index of a shard that is being made is dropped."""
-_CHANGED = "the index has changed since it was opened; end `scrapy explore` and start it again"
+_CHANGED = "the index has changed since it was opened; end `gristmill explore` and start it again"
 Params = Sequence[Any] | Mapping[str, Any]
 
 

@@ -35,8 +35,8 @@ VERSIONS = 50
 KEPT_RESULTS = 4
 PATIENCE_SECONDS = 1.0
 KINDS = {
-    "gained": "Came: documents that only the second has",
-    "lost": "Went: documents that only the first has",
+    "gained": "Added: documents that only the second has",
+    "lost": "Removed: documents that only the first has",
     "texts": "Changed: documents with another text",
     "reasons": "Rejected by both for other reasons, or seen by one only",
 }
@@ -100,7 +100,7 @@ class Comparisons:
             )
         if records > MOST_RECORDS:
             raise FilterError(
-                f"{records:,} records; up to {MOST_RECORDS:,} are compared here: run `scrapy dataset diff` instead"
+                f"{records:,} records; up to {MOST_RECORDS:,} are compared here: run `gristmill dataset diff` instead"
             )
         return records
 

@@ -29,7 +29,7 @@ def corpus(request: PageRequest) -> tuple[str, dict[str, Any]]:
     wanted = filter_of(request.pairs, request.catalogue.fields)
     field = dict(request.pairs).get("field", "")
     if field and field not in DRAWN:
-        raise FilterError(f"field={field}: no field of the record (docs/record.md)")
+        raise FilterError(f"field={field}: not a field of the record (docs/record.md)")
     where, params = wanted.sql()
     totals = request.catalogue.rows(f"SELECT {_TOTALS} FROM records WHERE {where}", params)[0]  # noqa: S608  # looked up
     shown = [(field, field)] if field else FIGURES

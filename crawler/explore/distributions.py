@@ -27,7 +27,7 @@ FIGURES: tuple[tuple[str, str], ...] = (
     ("pub_date", "Published, as the page says"),
     ("license_tag", "Licence"),
     ("license_tier", "Licence tier"),
-    ("method_used", "Where the text stood"),
+    ("method_used", "Where the text was found"),
     ("extractor", "Extractor"),
     ("profile", "Quality profile"),
 )

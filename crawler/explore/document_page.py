@@ -114,7 +114,7 @@ def way(record: Record, evidence: Mapping[str, Any]) -> Iterable[tuple[str, str]
         if fetch.get(name) not in (None, ""):
             yield title, str(fetch[name])
     robots = (record.get("robots_status"), evidence.get("robots_rule"), record.get("robots_fetched_at"))
-    yield "robots.txt", ", ".join(str(part) for part in robots if part) or "not asked"
+    yield "robots.txt", ", ".join(str(part) for part in robots if part) or "not requested"
     for signal in record.get("optout_signals") or ():
         found = [str(signal.get(name, "")) for name in ("protocol", "carrier", "value", "verdict")]
         yield "Opt-out statement", "{} in {}: {} ({})".format(*found)

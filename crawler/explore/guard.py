@@ -100,7 +100,7 @@ class Guard:
         cookie = cookie_parser(request.headers.get("cookie", "")).get(name, "")
         if hmac.compare_digest(cookie.encode(), self._session.encode()):
             return None
-        return _refused(403, "Open the address that was printed when the server started: it brings the token.")
+        return _refused(403, "Open the address that was printed when the server started: it has the token.")
 
     def _refusal_of_post(self, request: Request, body: bytes | None) -> Response | None:
         if body is None:

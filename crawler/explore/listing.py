@@ -21,7 +21,7 @@ SHOWN = ("id", "state", "title", "url", "domain", "language", "quality_score", "
 TEXT_SECONDS = 4.0
 """How long one page may search texts; then it says how far it came, and the next page goes on."""
 _CHUNK = 2_000
-_NO_PLACE = FilterError("after=…: this is no place in a list; begin at its first page")
+_NO_PLACE = FilterError("after=…: this is not a place in a list; begin at its first page")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The live page: a running crawl as one picture that renews itself, and the orders that a person may give it.
 
-An order is asked for first and given by a form; it does what `scrapy frontier` does, with the same checks.
+An order is asked for first and given by a form; it does what `gristmill frontier` does, with the same checks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from crawler.stages.chain import STAGES
 
 ORDERS = {
     "pause": "Workers finish what they have and wait.",
-    "resume": "What was paused goes on.",
+    "resume": "It is no longer paused.",
     "drain": "Workers finish what they have and end.",
 }
 """What may be ordered from here, with what it does."""

@@ -139,7 +139,7 @@ def what_if(request: PageRequest) -> tuple[str, dict[str, Any]]:
     asked = WhatIf(request.catalogue, request.config)
     changed = [f"-s {name}={_plain(value)}" for name, value in values.items() if value != before[name]]
     replay = (
-        "scrapy crawl replay",
+        "gristmill crawl replay",
         f"-a archive='{request.catalogue.place.url}/archive/*.warc.gz'",
         "-s CORPUS_DIR=other",
     )

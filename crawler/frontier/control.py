@@ -1,4 +1,4 @@
-"""Looking after a frontier that is in use: what `scrapy frontier` asks it to do, while workers go on."""
+"""Looking after a frontier that is in use: what `gristmill frontier` asks it to do, while workers go on."""
 
 from __future__ import annotations
 

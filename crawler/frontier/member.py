@@ -84,7 +84,7 @@ def split(member: str) -> tuple[int, int, str]:
     if tried := _TALLY.match(member):
         return int(tried[1]), int(tried[2]), _VERSION + member[tried.end() :]
     if not member.startswith(_VERSION):
-        raise FrontierError(f"a URL was queued by another version of this program, as {member[:100]!r}: use that one")
+        raise FrontierError(f"a URL was queued by another version of this program as {member[:100]!r}: use that one")
     return 0, 0, member
 
 

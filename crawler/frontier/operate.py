@@ -1,4 +1,4 @@
-"""Looking after a running crawl: what the actions of `scrapy frontier` do, and the sentence each answers with."""
+"""Looking after a running crawl: what the actions of `gristmill frontier` do, and the sentence each answers with."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def scope_named(frontier: Frontier, name: str) -> str:
         raise ActionError(f"{printable(name)}: expected a domain such as example.org")
     scope, host = frontier.scope_of(url), host_of(url)
     if host.removeprefix("www.") != scope.removeprefix("www.") and host != scope.removesuffix(":80"):
-        raise ActionError(f"{printable(name)} shares one politeness scope with all of {scope}: say --domain {scope}")
+        raise ActionError(f"{printable(name)} shares one politeness scope with all of {scope}: use --domain {scope}")
     return scope
 
 
@@ -98,11 +98,11 @@ async def _purge(frontier: Frontier, scope: str, yes: bool) -> str:
         except LookupError as error:
             raise ActionError(f"{error}; with --yes it is refused from now on") from None
         raise ActionError(
-            f"purge forgets {number_of(view.queued + view.held, 'URL')} of {scope} for good and takes nothing new of "
-            "it: add --yes"
+            f"purge removes {number_of(view.queued + view.held, 'URL')} of {scope} for good and refuses new ones: "
+            "add --yes"
         )
     gone = await frontier.control.purge(scope)
-    return f"{number_of(gone, 'URL')} of {scope} {'is' if gone == 1 else 'are'} gone; new ones are refused"
+    return f"{number_of(gone, 'URL')} of {scope} {'was' if gone == 1 else 'were'} removed; new ones are refused"
 
 
 async def _pause_or_resume(frontier: Frontier, scope: str, action: str) -> str:
@@ -112,7 +112,7 @@ async def _pause_or_resume(frontier: Frontier, scope: str, action: str) -> str:
         return f"{scope} is paused{done}: nothing is sent to it until it is resumed{unknown}"
     if not await frontier.control.resume(scope):
         raise ActionError(f"{scope} is not paused")
-    return f"{scope} goes on"
+    return f"{scope} is resumed"
 
 
 async def _is_known(frontier: Frontier, scope: str) -> bool:

@@ -1,4 +1,4 @@
-"""A running crawl from the outside: what `scrapy frontier status` reads. Nothing here writes.
+"""A running crawl from the outside: what `gristmill frontier status` reads. Nothing here writes.
 
 Scopes are found in the frontier's own indexes, never by a scan over the server's keys: the cost grows with the scopes
 of this crawl, not with its URLs or with the crawls beside it.
@@ -91,7 +91,7 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
         views += await shelf.views(domain)
         ready += await shelf.ready_since()
     if domain and not any(_is_known(view) for view in views):
-        raise LookupError(f"{domain}: nothing known of it in the crawl {frontier.crawl}")
+        raise LookupError(f"{domain}: the crawl {frontier.crawl} knows no URL of it")
     views.sort(key=lambda v: (-v.queued, -v.leased, -v.done, v.scope))
     parked, soonest = await frontier.visits.next_visits()
     counts = await frontier.counts()

@@ -98,7 +98,7 @@ def rules_of(limits: Limits, config: Config) -> Values:
 def _agreed(stored: Values, mine: Values, crawl: str) -> Values:
     if differences := _differences(stored, mine):
         raise RulesDifferError(
-            f"this worker's settings differ from those that crawl {crawl!r} works by: {'; '.join(differences)}. Give "
+            f"this worker's settings differ from those of crawl {crawl!r}: {'; '.join(differences)}. Give "
             "it the same ones, or start another crawl (another CRAWL_ID and CORPUS_DIR); to change them on purpose for "
             "the whole crawl add -s CRAWL_RULES=replace"
         )
@@ -107,7 +107,7 @@ def _agreed(stored: Values, mine: Values, crawl: str) -> Values:
         agreed[name] = merge(agreed[name], mine[name])
         if agreed[name] != mine[name]:
             log.warning(
-                "%s=%s holds for this crawl, not %s: %s (CRAWL_RULES=replace sets it anew)",
+                "%s=%s holds for this crawl, not %s: %s (CRAWL_RULES=replace changes it)",
                 name,
                 agreed[name],
                 mine[name],

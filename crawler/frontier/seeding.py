@@ -1,4 +1,4 @@
-"""Seed arguments are put into the frontier: `scrapy seed`, and a worker that joins the scope of a crawl."""
+"""Seed arguments are put into the frontier: `gristmill seed`, and a worker that joins the scope of a crawl."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SeedResult:
 
 
 class SharedScope:
-    """The scope as all workers have it, for a worker that runs for days while `scrapy seed` adds rules elsewhere."""
+    """The scope as all workers have it, for a worker that runs for days while `gristmill seed` adds rules elsewhere."""
 
     def __init__(self, frontier: Frontier, scope: Scope, monotonic: Clock = time.monotonic) -> None:
         self._frontier = frontier

@@ -1,4 +1,4 @@
-"""What `scrapy frontier status` prints: an `Overview` as text for a person, fit for logs and mails."""
+"""What `gristmill frontier status` prints: an `Overview` as text for a person, fit for logs and mails."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def humane(seconds: float) -> str:
 
 def _totals(view: Overview) -> list[str]:
     c = view.counts
-    far = f" ({c.waiting:,} of them not soon)" if c.waiting else ""
+    far = f" ({c.waiting:,} of them wait for a later try)" if c.waiting else ""
     oldest = "" if view.oldest_ready is None else f", the oldest of them ready for {humane(view.oldest_ready)}"
     lines = [
         f"  queued {c.queued:,}{far}   leased {c.leased:,}   on hold {c.held:,}   done {c.done:,}   failed {c.dead:,}",
@@ -56,9 +56,9 @@ def _what_stays(view: Overview) -> list[str]:
     """Links that are parked and URLs that were given up, of the crawl or of the domain that was asked for."""
     lines = [f"  parked {v.parked:,} links like {v.example}: {v.reason}" for v in view.barren[:_KINDS]]
     if (more := len(view.barren) - _KINDS) > 0:
-        lines.append(f"  … and {more} more kinds of links; `scrapy frontier requeue parked` brings all of them back")
+        lines.append(f"  … and {more} more kinds of links; `gristmill frontier requeue parked` brings all of them back")
     elif view.barren:
-        lines.append("  `scrapy frontier requeue parked` brings them back")
+        lines.append("  `gristmill frontier requeue parked` brings them back")
     if view.reasons:
         lines.append(
             "  failed for " + ", ".join(f"{why or 'no reason'} {n:,}" for why, n in list(view.reasons.items())[:5])

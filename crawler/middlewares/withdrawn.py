@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class WithdrawnMiddleware:
-    """Refuses the domains that `scrapy dataset exclude` has withdrawn, for pages and control files alike."""
+    """Refuses the domains that `gristmill dataset exclude` has withdrawn, for pages and control files alike."""
 
     def __init__(self, domains: frozenset[str]) -> None:
         self._domains = domains

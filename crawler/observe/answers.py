@@ -21,12 +21,12 @@ _ANSWERS = {Answer.YES: "YES", Answer.NO: "NO", Answer.HOLD: "ON HOLD"}
 _PAGE_ANSWERS = {
     Answer.YES: "may be fetched and kept (language, quality and duplicates are judged later)",
     Answer.NO: "is not kept",
-    Answer.HOLD: "cannot be judged now: it is not fetched, a later run asks again",
+    Answer.HOLD: "cannot be judged now: it is not fetched, a later run tries again",
 }
 _HOST_ANSWERS = {
-    Answer.YES: "its front page may be asked for",
+    Answer.YES: "its front page may be fetched",
     Answer.NO: "its front page is not kept",
-    Answer.HOLD: "cannot be judged now: nothing is fetched, a later run asks again",
+    Answer.HOLD: "cannot be judged now: nothing is fetched, a later run tries again",
 }
 _SAYS = {"rules": "", "no_rules": "says nothing", "denied": "access denied", "hold": "cannot be read"}
 _MARKS = {DISALLOW: ("✗", "yellow", "refuses training"), ALLOW: ("✓", "green", "allows training")}
@@ -54,7 +54,7 @@ def show_survey(survey: Survey, console: Console) -> None:
         _section("Groups in robots.txt", _group_table(survey.groups), console)
     notes = Table.grid(padding=(0, 2, 0, 0))
     for label, values in (
-        ("speaks to us as", [survey.group] if survey.group else []),
+        ("addresses us as", [survey.group] if survey.group else []),
         ("asks for a delay of", [f"{survey.delay_seconds:g} s"] if survey.delay_seconds else []),
         ("sitemap", survey.sitemaps[:_MOST_GROUPS]),
         ("licence", survey.licences),
@@ -68,7 +68,7 @@ def show_survey(survey: Survey, console: Console) -> None:
 
 def show_identity(user_agent: str, profile: str, asked_at: str, console: Console) -> None:
     """Print who asked, and under which rules."""
-    console.print(Text(f"asked as {user_agent}, profile {profile}, {asked_at}", "dim"), soft_wrap=True)
+    console.print(Text(f"requested as {user_agent}, profile {profile}, {asked_at}", "dim"), soft_wrap=True)
 
 
 def _show_answer(answer: Answer, words: dict[Answer, str], reason: str, because: list[str], console: Console) -> None:
@@ -104,7 +104,7 @@ def _show_signals(signals: Iterable[Signal], console: Console) -> None:
     table = Table.grid(padding=(0, 2, 0, 0))
     for signal in signals:
         about_links = signal.value.rpartition(": ")[2] in {"nofollow", "none"}
-        words = "about links; heeded where it is to all or to us" if about_links else "recorded, decides nothing"
+        words = "about links; counts where it addresses all bots or us" if about_links else "recorded, decides nothing"
         mark, colour, meaning = _MARKS.get(signal.verdict, ("·", "dim", words))
         where = WHERE.get(signal.carrier, signal.carrier)
         value = Text(signal.value, overflow="fold")

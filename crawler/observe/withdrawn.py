@@ -28,10 +28,10 @@ def summary(done: Withdrawn, notes: list[str]) -> str:
     gone = f"{number_of(found.kept, 'document')} and {number_of(rewritten.erased, 'raw page')} are gone"
     lines = [f"corpus version {rewritten.version}: {gone}"]
     if done.refused:
-        lines.append(f"{', '.join(sorted(done.refused))}: never asked again for this corpus")
+        lines.append(f"{', '.join(sorted(done.refused))}: never requested again for this corpus")
     lines += [f"removed {name}, which described the older version" for name in done.removed_files if "/" not in name]
     lines += notes
-    lines.append(f"the URLs are in {WITHDRAWALS}, without text; asked for by: {done.by}")
+    lines.append(f"the URLs are in {WITHDRAWALS}, without text; requested by: {done.by}")
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""`scrapy dataset across CORPUS CORPUS …`: duplicates between finished corpora, and what remains without them."""
+"""`gristmill dataset across CORPUS CORPUS …`: duplicates between finished corpora, and what remains without them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _rule(text: str) -> list[str]:
 
     names = text.split(",")
     if strange := [name for name in names if name not in CRITERIA]:
-        raise WrongCall(f"--keep: no criterion is called {strange[0]!r}; these are: {', '.join(CRITERIA)}")
+        raise WrongCall(f"--keep: there is no criterion {strange[0]!r}; known: {', '.join(CRITERIA)}")
     if len(set(names)) < len(names):
         raise WrongCall("--keep: names a criterion twice")
     return names
@@ -65,7 +65,7 @@ def _lines(found: Found, opts: argparse.Namespace) -> Iterator[str]:
         yield f"{name}: {stay:,} of {documents:,} documents stay"
     if found.withdrawn:
         yield f"{found.withdrawn:,} withdrawn documents were left out"
-    yield f"of several copies stays: {found.rule}"
+    yield f"which copy stays: {found.rule}"
     if opts.out:
         yield f"{sum(found.stay):,} documents are in {opts.out}"
 

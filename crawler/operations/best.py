@@ -1,4 +1,4 @@
-"""`scrapy dataset best CORPUS_DIR`: kept documents with a better copy among the duplicates, listed or exchanged."""
+"""`gristmill dataset best CORPUS_DIR`: kept documents with a better copy among the duplicates, listed or exchanged."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _lines(found: best.Best, version: int | None) -> Iterator[str]:
         yield f"  … and {len(found.exchanges) - SHOWN:,} more (--json lists all)"
     if found.without_text:
         yield (
-            f"{found.without_text:,} duplicates cannot stand in: their records have no text, or not its placeholders "
+            f"{found.without_text:,} duplicates cannot replace it: their records have no text, or not its placeholders "
             "(REJECTED_TEXT was off, an older version wrote them, or they were withdrawn)"
         )
     if version is not None:
@@ -65,7 +65,7 @@ WORK = Work(
         "rule": ("string", "which copy is the better one"),
         "clusters": ("integer", "kept documents with duplicates"),
         "copies": ("integer", "duplicates of them"),
-        "without_text": ("integer", "duplicates that cannot stand in"),
+        "without_text": ("integer", "duplicates that cannot replace the kept document"),
         "exchanges": ("list of object", "URL of the kept document, URL of the better copy, similarity"),
         "corpus_version": ("integer or null", "version of the corpus that has the better copies; null: none was made"),
     },

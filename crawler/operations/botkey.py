@@ -1,4 +1,4 @@
-"""`scrapy botkey`: make a key, write the directory that publishes it, see whether the published one holds it."""
+"""`gristmill botkey`: make a key, write the directory that publishes it, see whether the published one holds it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAME = WELL_KNOWN.rpartition("/")[2]
 
 
 def _declare_new(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="where the private key goes; a file that is there is left alone")
+    parser.add_argument("file", metavar="FILE", help="file of the private key; an existing file is never overwritten")
 
 
 def _declare_directory(parser: argparse.ArgumentParser) -> None:
@@ -45,9 +45,9 @@ def _new(opts: argparse.Namespace, load: Load) -> Answer:
     except KeyFileError as error:
         return Answer(problems=[f"{opts.file} {error}"])
     lines = [
-        f"{opts.file}: a new private key, which you alone can read. Whoever has it can speak in your name.",
+        f"{opts.file}: a new private key, readable by you only. Anyone who has it can sign in your name.",
         f"keyid {key.keyid}",
-        f"Next: scrapy botkey directory {opts.file} --to public -s BOT_SIGNATURE_AGENT={agent}",
+        f"Next: gristmill botkey directory {opts.file} --to public -s BOT_SIGNATURE_AGENT={agent}",
     ]
     return Answer({"file": opts.file, "keyid": key.keyid}, lines)
 
@@ -72,7 +72,7 @@ def _directory(opts: argparse.Namespace, load: Load) -> Answer:
         f"{file}: the directory, with the public half of {' and '.join(keys)}",
         f"{file}.headers: the headers of its answer, signed until {rfc3339(expires)}",
         f"{file}.nginx: both as a location for nginx",
-        f"Publish them at {url}, then: scrapy botkey check "
+        f"Publish them at {url}, then: gristmill botkey check "
         f"-s BOT_SIGNATURE_KEY_FILE={opts.keys[0]} -s BOT_SIGNATURE_AGENT={agent}",
     ]
     return Answer({"file": str(file), "keyids": list(keys), "signed_until": rfc3339(expires), "url": url}, lines)

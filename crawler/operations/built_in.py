@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crawler.operations.declared import Operation, by_name
 
-LOOK, CHECK, CLEAN = "Look", "Check and mend", "Find and clean"
-WITHDRAW, COMPOSE, COMPARE = "Take out for good", "Compose and publish", "Compare with texts from elsewhere"
+LOOK, CHECK, CLEAN = "Look", "Check and repair", "Find and clean"
+WITHDRAW, COMPOSE, COMPARE = "Withdraw and expire", "Compose and publish", "Compare with texts from elsewhere"
 
 
 def _built_in(group: str, name: str, summary: str, where: str = "") -> Operation:
@@ -14,21 +14,23 @@ def _built_in(group: str, name: str, summary: str, where: str = "") -> Operation
 
 OPERATIONS = by_name(
     _built_in(LOOK, "page", "show the record of one page, or the bytes that were fetched"),
-    _built_in(LOOK, "query", "ask every field of every record but the text, in SQL"),
-    _built_in(LOOK, "annotations", "what was computed about the documents since: name, coverage, job; --drop NAME"),
-    _built_in(LOOK, "diff", "what another configuration, or a later version, made of the same URLs"),
-    _built_in(LOOK, "log", "versions of a corpus or of what was derived of it, the newest first", "registry:LOG"),
-    _built_in(LOOK, "show", "one version: operation, parameters, parents, software, files", "registry:SHOW"),
+    _built_in(LOOK, "query", "query every field of every record but the text, in SQL"),
+    _built_in(
+        LOOK, "annotations", "list what was computed about the documents since: name, coverage, job; --drop NAME"
+    ),
+    _built_in(LOOK, "diff", "compare with what another configuration or version made of the same URLs"),
+    _built_in(LOOK, "log", "list versions of a corpus or of what was derived from it, newest first", "registry:LOG"),
+    _built_in(LOOK, "show", "show one version: operation, parameters, parents, software, files", "registry:SHOW"),
     _built_in(
         LOOK,
         "lineage",
-        "a page back to its archive, and every version that holds it, a domain, or what was withdrawn",
+        "trace a page to its archive; find each version that holds it, a domain or withdrawn pages",
         "registry:LINEAGE",
     ),
     _built_in(CHECK, "verify", "check every file, every line, and that each URL is there once"),
-    _built_in(CHECK, "repair", "write a manifest again that is broken or gone, from the ledgers and the files"),
+    _built_in(CHECK, "repair", "rebuild a broken or missing manifest from the ledgers and the files"),
     _built_in(CHECK, "supersede", "make the next version, without what later visits replaced or found gone"),
-    _built_in(CLEAN, "substrings", "find passages that stand more than once in the kept texts; --remove cuts them out"),
+    _built_in(CLEAN, "substrings", "find passages that occur more than once in the kept texts; --remove cuts them out"),
     _built_in(CLEAN, "contaminated", "find kept documents that repeat an evaluation set; --remove takes them out"),
     _built_in(
         CLEAN, "best", "find kept documents that have a better copy among the duplicates; --exchange keeps that one"
@@ -41,7 +43,7 @@ OPERATIONS = by_name(
     _built_in(
         WITHDRAW,
         "exclude",
-        "a domain or a licence says no after the crawl: its texts and raw pages go, and it is not asked again",
+        "withdraw a domain or a licence: texts and raw pages are removed, and it is not crawled again",
     ),
     _built_in(
         WITHDRAW,
@@ -49,16 +51,16 @@ OPERATIONS = by_name(
         "remove archives older than ARCHIVE_TTL_DAYS, and documents older than their licence or domain allows",
     ),
     _built_in(COMPOSE, "annotate", "put labels, scores or embeddings of documents beside them, from a file of rows"),
-    _built_in(COMPOSE, "select", "a subset with a manifest of its own"),
-    _built_in(COMPOSE, "mix", "several sources in given parts: targets by tokens, a budget, a cap, epochs"),
-    _built_in(COMPOSE, "across", "duplicates between corpora, by the rules of the crawl; --out writes what remains"),
-    _built_in(COMPOSE, "export", "the kept documents for other tools: Parquet, JSON lines, Dolma, WebDataset, MDS"),
+    _built_in(COMPOSE, "select", "write a subset with a manifest of its own"),
+    _built_in(COMPOSE, "mix", "mix several sources: targets by tokens, a budget, a cap, epochs"),
+    _built_in(COMPOSE, "across", "find duplicates between corpora, by the rules of the crawl; --out writes the rest"),
+    _built_in(COMPOSE, "export", "write the kept documents as Parquet, JSON lines, Dolma, WebDataset or MDS"),
     _built_in(COMPOSE, "tag", "give a version a name", "registry:TAG"),
     _built_in(COMPARE, "index", "compare new pages with texts you already have: put them into the duplicate index"),
     _built_in(
         COMPARE,
         "captures",
-        "fetch what an archive of others (Common Crawl) has of a site, by its index, into an archive to replay",
+        "fetch the captures of a site from a public archive (Common Crawl) into an archive to replay",
     ),
 )
 """Every dataset operation of this package, by its name on the command line."""

@@ -1,4 +1,4 @@
-"""`scrapy dataset captures --index INDEX --out FILE URL`: captures of a site, as a WARC to replay."""
+"""`gristmill dataset captures --index INDEX --out FILE URL`: captures of a site, as a WARC to replay."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fetch_captures(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG
         none = f"{opts.index}: has no capture of {opts.url} with status 200; nothing was written"
         return Answer(problems=problems or [none])
     facts = {"archive": str(opts.out), "captures": done.records, "bytes": done.bytes}
-    line = f"{number_of(done.records, 'capture')}, {done.bytes:,} bytes: scrapy crawl replay -a archive={opts.out}"
+    line = f"{number_of(done.records, 'capture')}, {done.bytes:,} bytes: gristmill crawl replay -a archive={opts.out}"
     return Answer(facts, [line], problems)
 
 
@@ -44,7 +44,7 @@ def _most_of(problems: list[str]) -> list[str]:
     """Each sentence once, and not thousands of them: a wrong base is wrong for every capture."""
     told = list(dict.fromkeys(problems))[:MOST_TOLD]
     more = len(problems) - len(told)
-    return [*told, f"and {more:,} more captures that could not be had"] if more else told
+    return [*told, f"and {more:,} more captures that could not be fetched"] if more else told
 
 
 WORK = Work(

@@ -1,4 +1,4 @@
-"""`scrapy dataset contaminated CORPUS_DIR`: kept documents that repeat an evaluation set, listed or taken out."""
+"""`gristmill dataset contaminated CORPUS_DIR`: kept documents that repeat an evaluation set, listed or taken out."""
 
 from __future__ import annotations
 

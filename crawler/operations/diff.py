@@ -1,4 +1,4 @@
-"""`scrapy dataset diff A B`: what a second run, another configuration or a rewrite made of the same URLs."""
+"""`gristmill dataset diff A B`: what a second run, another configuration or a rewrite made of the same URLs."""
 
 from __future__ import annotations
 

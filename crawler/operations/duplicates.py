@@ -1,4 +1,4 @@
-"""`scrapy dataset duplicates eval PAIRS`: which bands and thresholds fit pairs of texts that somebody labelled."""
+"""`gristmill dataset duplicates eval PAIRS`: which bands and thresholds fit pairs of texts that somebody labelled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy dataset exclude CORPUS_DIR`: a domain or a licence says no after the crawl; what was kept goes, for good."""
+"""`gristmill dataset exclude CORPUS_DIR`: withdraw a domain or a licence after the crawl, for good."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--licence", metavar="TAG[,TAG]", default="", help="withdraw what these licences cover")
     parser.add_argument("--allowlist", metavar="FILE", help="withdraw what this file no longer grants")
     parser.add_argument("--reason", metavar="TEXT", default="", help="why, for the lineage of the corpus")
-    parser.add_argument("--by", metavar="WHO", default="", help="who asked for it, for the log of withdrawals")
-    parser.add_argument("--yes", action="store_true", help="do it without asking: texts and raw pages are deleted")
+    parser.add_argument("--by", metavar="WHO", default="", help="person who requested it, for the log of withdrawals")
+    parser.add_argument("--yes", action="store_true", help="do not ask: texts and raw pages are deleted")
 
 
 def exclude(opts: argparse.Namespace, load: Load) -> Answer:
@@ -62,7 +62,7 @@ def _exclude(
         if problems := mistyped(found):
             return Answer(problems=problems)
         if found.nothing and not wish.refused:
-            return Answer(NOTHING, ["nothing of this corpus is concerned; nothing was changed"])
+            return Answer(NOTHING, ["nothing in this corpus matches; nothing was changed"])
     sys.stdout.write(announce(found, place.url))
     if not (opts.yes or agreed("Delete them?")):
         return Answer(problems=["nothing was changed; add --yes to do it"])
@@ -70,7 +70,7 @@ def _exclude(
     try:
         return answer_of(done, forget_elsewhere(config, crawls, done, entries))
     except (FrontierError, DedupError) as error:
-        problem = f"the corpus is done, frontier or duplicate index are not ({error}); run the same command again"
+        problem = f"the corpus was changed, frontier or duplicate index were not ({error}); run the same command again"
         return answer_of(done, None, problem)
 
 
@@ -98,7 +98,7 @@ class Forgotten(NamedTuple):
 
     def __str__(self) -> str:
         if self.queued is None:
-            return "there is no frontier here to forget anything"
+            return "there is no frontier here, so no queue was changed"
         return (
             f"{self.queued:,} waiting URLs were dropped, {self.claims:,} claims in the duplicate index are free again"
         )
@@ -126,7 +126,7 @@ def _wish(opts: argparse.Namespace, entries: list[AllowlistEntry] | None) -> Wis
     from crawler.frontier.exclusion import domain_named, revoked_by
 
     if not (opts.domain or opts.licence or opts.allowlist):
-        raise WrongCall("what is to go? Give --domain, --licence or --allowlist")
+        raise WrongCall("nothing to withdraw is given: use --domain, --licence or --allowlist")
     if not (opts.reason or opts.allowlist):
         raise WrongCall("--reason is missing: it stays in the lineage of the corpus")
     domains = {name: domain_named(name) for name in opts.domain.split(",") if name.strip()}
@@ -144,11 +144,11 @@ def _wish(opts: argparse.Namespace, entries: list[AllowlistEntry] | None) -> Wis
 
 
 WITHDRAWN: Fields = {
-    "kept": ("integer", "kept documents whose records went"),
-    "rejected": ("integer", "rejected documents whose text went"),
-    "raw": ("integer", "raw pages that left the archive"),
-    "refused": ("list of string", "domains that no later crawl into this corpus asks"),
-    "removed_files": ("list of string", "files that went because they described the older version"),
+    "kept": ("integer", "kept documents whose records were removed"),
+    "rejected": ("integer", "rejected documents whose text was removed"),
+    "raw": ("integer", "raw pages removed from the archive"),
+    "refused": ("list of string", "domains that later crawls into this corpus do not request"),
+    "removed_files": ("list of string", "files removed because they described the older version"),
     "corpus_version": ("integer or null", "version of the corpus now; null: nothing was changed"),
     "forgotten": ("object or null", "queued: waiting URLs that were dropped; claims: freed in the duplicate index"),
 }

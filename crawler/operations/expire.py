@@ -1,4 +1,4 @@
-"""`scrapy dataset expire CORPUS_DIR`: archives past ARCHIVE_TTL_DAYS go, and documents past their own lifetimes."""
+"""`gristmill dataset expire CORPUS_DIR`: archives past ARCHIVE_TTL_DAYS go, and documents past their own lifetimes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("corpus", metavar="CORPUS_DIR")
     parser.add_argument("--older-than", type=days, metavar="DAYS", help="instead of ARCHIVE_TTL_DAYS")
     parser.add_argument("--allowlist", metavar="FILE", help="apply the ttl_days of its entries, too")
-    parser.add_argument("--dry-run", action="store_true", help="say what would go, change nothing")
-    parser.add_argument("--by", metavar="NAME", help="who asked, for the log; default: the login name")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be removed, change nothing")
+    parser.add_argument("--by", metavar="NAME", help="person who requested it, for the log; default: the login name")
     parser.add_argument("--reason", metavar="TEXT", default="", help="why, for the log")
 
 
@@ -67,7 +67,7 @@ def _expire_archives(place: Place, opts: argparse.Namespace, days: float, now: f
     found = expire(place, days=days, now=now, by=opts.by or _login(), reason=opts.reason)
     _say("removed", found, days)
     if found:
-        sys.stdout.write(f"written down in {place.path_of(LOG)}\n")
+        sys.stdout.write(f"logged in {place.path_of(LOG)}\n")
     return found
 
 
@@ -81,7 +81,7 @@ def _expire_documents(
     if not going:
         if not opts.dry_run:
             tidy(place)  # what a call that was cut off did not come to remove
-        return Answer(NOTHING, [f"no document is older than it may become ({lifetimes})"])
+        return Answer(NOTHING, [f"no document is older than its limit ({lifetimes})"])
     wish = wish_of(going, lifetimes, now=now, reason=opts.reason)
     if opts.dry_run:
         found = find(place, wish)
@@ -92,7 +92,7 @@ def _expire_documents(
     try:
         return answer_of(done, forget_elsewhere(config, crawls, done, None))
     except (FrontierError, DedupError) as error:
-        return answer_of(done, None, f"the corpus is done, the duplicate index is not ({error}); run the command again")
+        return answer_of(done, None, f"the duplicate index was not changed ({error}); run the command again")
 
 
 def _say(what: str, found: list[Entry], days: float) -> None:
@@ -100,7 +100,7 @@ def _say(what: str, found: list[Entry], days: float) -> None:
         size, pages = entry["bytes"] / 2**20, entry["documents"]
         sys.stdout.write(f"{entry['path']}  {size:,.1f} MiB  {pages:,} pages  newest of {entry['last_crawled_at']}\n")
     if not found:
-        sys.stdout.write(f"nothing is older than {days:g} days\n")
+        sys.stdout.write(f"no archive is older than {days:g} days\n")
         return
     total = sum(entry["bytes"] for entry in found) / 2**20
     sys.stdout.write(f"{what} {len(found):,} archive(s), {total:,.1f} MiB, older than {days:g} days\n")
@@ -119,8 +119,8 @@ WORK = Work(
     declare,
     expire_archives,
     {
-        "dry_run": ("boolean", "true: this would go, nothing was changed"),
-        "archives": ("list of object", "path, bytes, documents (pages) and last_crawled_at of archives that went"),
+        "dry_run": ("boolean", "true: this would be removed, nothing was changed"),
+        "archives": ("list of object", "path, bytes, documents (pages) and last_crawled_at of removed archives"),
         **WITHDRAWN,
     },
 )

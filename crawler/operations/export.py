@@ -1,4 +1,4 @@
-"""`scrapy dataset export CORPUS_DIR --to FORMAT --out DIR`: the documents as other tools read them."""
+"""`gristmill dataset export CORPUS_DIR --to FORMAT --out DIR`: the documents as other tools read them."""
 
 from __future__ import annotations
 

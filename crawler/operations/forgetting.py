@@ -21,7 +21,7 @@ def load_with_frontier(load: Load, corpus: str) -> Config:
         return config
     if "://" in corpus and config.storage.spool_dir is None:
         raise ConfigError([
-            f"{corpus} is in a store: say where the frontier and the duplicate index are that have to forget these "
+            f"{corpus} is in a store: name the frontier and the duplicate index that have to forget these "
             "pages, with -s REDIS_URL=… or, where the crawl had none, with its -s CORPUS_SPOOL_DIR=FOLDER"
         ])  # fmt: skip
     return load(CORPUS_DIR=corpus)

@@ -1,4 +1,4 @@
-"""`scrapy dataset index PATH…`: put the texts of a corpus you already have into the duplicate index."""
+"""`gristmill dataset index PATH…`: put the texts of a corpus you already have into the duplicate index."""
 
 from __future__ import annotations
 

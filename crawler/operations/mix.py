@@ -1,4 +1,4 @@
-"""`scrapy dataset mix SPEC --out DIR`: a mixture of several sources, by the targets of a spec."""
+"""`gristmill dataset mix SPEC --out DIR`: a mixture of several sources, by the targets of a spec."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _lines(plan: Plan, opts: argparse.Namespace) -> Iterator[str]:
         yield "  ".join(parts).rstrip()
     if plan.spec.cap:
         limit = f"{plan.spec.cap.tokens:,.0f}"
-        yield f"{len(plan.capped):,} values of {plan.spec.cap.by} stand at the cap of {limit} tokens"
+        yield f"{len(plan.capped):,} values of {plan.spec.cap.by} reach the cap of {limit} tokens"
     if withdrawn := sum(counts.withdrawn for counts in plan.counts):
         yield f"{withdrawn:,} withdrawn documents were left out"
     made = "would be" if opts.dry_run else f"are in {opts.out}"
@@ -71,12 +71,12 @@ WORK = Work(
     declare,
     mix_sources,
     {
-        "budget": ("integer", "tokens that were asked for"),
+        "budget": ("integer", "tokens that the spec requests"),
         "tokens": ("integer", "tokens of the mixture"),
         "documents": ("integer", "documents in it"),
         "records": ("integer", "records in it; a document may be there several times"),
         "counted_by": ("string", "what counted the tokens"),
         "targets": ("list of object", "by, value, target, tokens, documents, uses, there and epochs of each target"),
-        "capped": ("integer", "values that stand at the cap"),
+        "capped": ("integer", "values that reach the cap"),
     },
 )

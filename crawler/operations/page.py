@@ -1,4 +1,4 @@
-"""`scrapy dataset page CORPUS_DIR URL|doc_id`: what became of one page, and with --raw the bytes that were fetched."""
+"""`gristmill dataset page CORPUS_DIR URL|doc_id`: what became of one page, or with --raw its fetched bytes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ WORK = Work(
     show_page,
     {
         "kept": ("boolean", "false: it was rejected, for the reason in its record"),
-        "file": ("string", "where the record stands"),
+        "file": ("string", "file of the record"),
         "line": ("integer", "line of the file, from 1"),
         "older": ("integer", "older records of the page"),
         "record": ("object", "the record (docs/record.md)"),

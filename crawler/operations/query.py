@@ -1,4 +1,4 @@
-"""`scrapy dataset query CORPUS_DIR SQL`: ask every field of every record but the text."""
+"""`gristmill dataset query CORPUS_DIR SQL`: ask every field of every record but the text."""
 
 from __future__ import annotations
 

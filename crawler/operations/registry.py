@@ -1,4 +1,4 @@
-"""`scrapy dataset log | show | tag | lineage FOLDER`: versions, what they were made of, and who holds a document."""
+"""`gristmill dataset log | show | tag | lineage FOLDER`: versions, what they were made of, and who holds a document."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def _declare_folder(parser: argparse.ArgumentParser) -> None:
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:
     _declare_folder(parser)
-    parser.add_argument("version", nargs="?", default="", metavar="VERSION", help="hash or tag; default: what stands")
+    parser.add_argument("version", nargs="?", default="", metavar="VERSION", help="hash or tag; default: the current")
 
 
 def _declare_tag(parser: argparse.ArgumentParser) -> None:
     _declare_folder(parser)
     parser.add_argument("name", metavar="NAME", help="a letter, then letters, digits, '.', '_' and '-'")
-    parser.add_argument("version", nargs="?", default="", metavar="VERSION", help="hash or tag; default: what stands")
+    parser.add_argument("version", nargs="?", default="", metavar="VERSION", help="hash or tag; default: the current")
     parser.add_argument("--move", action="store_true", help="let it name another version from now on")
 
 
@@ -148,7 +148,7 @@ def _origin_lines(origin: dict[str, Any] | None) -> Iterator[str]:
 def _trace_lines(found: Trace) -> Iterator[str]:
     yield f"{found.versions:,} versions in {len(found.folders):,} folders were read"
     for each in found.holdings:
-        now = "stands" if each.stands else "an older version"
+        now = "current" if each.stands else "an older version"
         tags = f" [{', '.join(each.tags)}]" if each.tags else ""
         yield f"{each.folder} {each.version['sha256'][:SHORT]}{tags} ({each.version['operation']}, {now})"
         for held in each.files:
@@ -164,7 +164,7 @@ def _still_held(holdings: Sequence[Holding]) -> Iterator[str]:
     for folder, is_corpus in corpus.items():
         most = max(each.withdrawn for each in holdings if each.folder == folder)
         way = (
-            f"run `scrapy dataset exclude {folder}` with the same domain or licence"
+            f"run `gristmill dataset exclude {folder}` with the same domain or licence"
             if is_corpus
             else "make it again from its sources, which leaves them out, and remove this one"
         )
@@ -181,7 +181,7 @@ VERSION: Fields = {
     "time": ("string or null", "when, RFC 3339"),
     "parents": ("list of object", "sha256 and place of what it was made of"),
     "parameters": ("object", "of the operation"),
-    "software": ("object", "versions of the software; empty where nobody noted them"),
+    "software": ("object", "versions of the software; empty where they were not recorded"),
     "config_digests": ("list of string", "digests of the configurations"),
     "counts": ("object", "documents, words, bytes and others"),
     "files": ("list of object", "path, sha256 and documents of each file"),

@@ -1,4 +1,4 @@
-"""`scrapy dataset repair CORPUS_DIR`: a manifest that is broken or gone is written again, or what lacks is said."""
+"""`gristmill dataset repair CORPUS_DIR`: a manifest that is broken or gone is written again, or what lacks is said."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def mend(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # needs no settings
     """Say what was written again; what is missing are the problems. Raises: StorageError."""
     found = repair(Place(opts.corpus))
-    last = f"the manifest lists {found.files:,} files; `scrapy dataset verify {opts.corpus}` checks them"
+    last = f"the manifest lists {found.files:,} files; `gristmill dataset verify {opts.corpus}` checks them"
     return Answer({"files": found.files, "done": found.done}, [*found.done, last], found.missing)
 
 

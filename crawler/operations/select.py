@@ -1,4 +1,4 @@
-"""`scrapy dataset select CORPUS_DIR --out DIR`: a subset with a manifest of its own."""
+"""`gristmill dataset select CORPUS_DIR --out DIR`: a subset with a manifest of its own."""
 
 from __future__ import annotations
 

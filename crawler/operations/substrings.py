@@ -1,4 +1,4 @@
-"""`scrapy dataset substrings CORPUS_DIR`: passages that stand more than once, listed or cut out."""
+"""`gristmill dataset substrings CORPUS_DIR`: passages that stand more than once, listed or cut out."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def substring_lines(found: Findings) -> Iterator[str]:
     """The report for people, line by line."""
     words = max(1, found.words)
     yield f"{found.documents:,} documents, {found.words:,} words; passages of {found.min_tokens} words or more:"
-    yield f"  {found.passages:,} passages stand more than once"
+    yield f"  {found.passages:,} passages occur more than once"
     yield f"  {found.repeated:,} words ({found.repeated / words:.1%}) are part of one"
-    yield f"  {found.surplus:,} words ({found.surplus / words:.1%}) in {found.touched:,} documents stood before"
+    yield f"  {found.surplus:,} words ({found.surplus / words:.1%}) in {found.touched:,} documents repeat earlier text"
     if found.blocks > 1:
         yield f"  searched in {found.blocks} blocks: what is repeated only across two is not found; raise --memory"
     for title, passages in (
@@ -98,8 +98,8 @@ WORK = Work(
         "documents": ("integer", "kept documents that were read"),
         "words": ("integer", "their words"),
         "repeated": ("integer", "words that are part of a repeated passage"),
-        "surplus": ("integer", "words that stood before"),
-        "passages": ("integer", "passages that stand more than once"),
+        "surplus": ("integer", "words that repeat earlier text"),
+        "passages": ("integer", "passages that occur more than once"),
         "touched": ("integer", "documents with surplus words"),
         "blocks": ("integer", "blocks of the search: a passage repeated only across two is not found"),
         "widest": ("list of object", "passages with most words to save: times, words, documents, domains and others"),

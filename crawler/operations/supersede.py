@@ -1,4 +1,4 @@
-"""`scrapy dataset supersede CORPUS_DIR`: the next version, without what later visits replaced or found gone."""
+"""`gristmill dataset supersede CORPUS_DIR`: the next version, without what later visits replaced or found gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operations of `scrapy frontier`: what narrows an action, and its answer on standard output."""
+"""The operations of `gristmill frontier`: what narrows an action, and its answer on standard output."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def _which_urls(parser: argparse.ArgumentParser) -> None:
 
 def _what_goes(parser: argparse.ArgumentParser) -> None:
     domain = parser.add_mutually_exclusive_group(required=True)
-    domain.add_argument("named", nargs="?", default="", metavar="DOMAIN", help="the domain to forget")
+    domain.add_argument("named", nargs="?", default="", metavar="DOMAIN", help="the domain to purge")
     domain.add_argument("--domain", default="", metavar="D", help="the same")
-    parser.add_argument("--yes", action="store_true", help="yes, forget these URLs for good")
+    parser.add_argument("--yes", action="store_true", help="confirm: these URLs are removed for good")
 
 
 def _status(opts: argparse.Namespace, load: Load) -> Answer:
@@ -50,7 +50,7 @@ def _status(opts: argparse.Namespace, load: Load) -> Answer:
 def _requeue(opts: argparse.Namespace, load: Load) -> Answer:
     """Raises: WrongCall where it is not said which URLs; ConfigError, FrontierError, ActionError."""
     if not (opts.what or opts.parked):
-        raise WrongCall(f"which URLs shall be tried again? One of: {', '.join(REQUEUE)}")
+        raise WrongCall(f"name the URLs to try again, one of: {', '.join(REQUEUE)}")
     return _act(opts, load)
 
 
@@ -94,7 +94,7 @@ _STATUS: Fields = {
     "counts": ("object", "queued, leased, held, done, dead, seen and others, of all domains"),
     "fetchable": ("integer", "runnable work: the figure to scale workers by"),
     "rate": ("number", "URLs finished a second over the last minute, by all workers"),
-    "oldest_ready": ("number or null", "seconds that the domain has been ready which waits longest"),
+    "oldest_ready": ("number or null", "seconds that the longest waiting domain has been ready"),
     "hosts": ("integer", "domains with URLs"),
     "parked": ("integer", "fetched URLs that wait for their next visit"),
     "next_visit_in": ("number or null", "seconds until the first of them is due"),
@@ -116,7 +116,7 @@ OPERATIONS = by_name(
     Operation(
         "pause", "workers finish what they have and wait", Work("pause --domain example.org", _one_domain, _act, _DONE)
     ),
-    Operation("resume", "what was paused goes on", Work("resume --domain example.org", _one_domain, _act, _DONE)),
+    Operation("resume", "resume what was paused", Work("resume --domain example.org", _one_domain, _act, _DONE)),
     Operation("drain", "workers finish what they have and end", Work("drain", _nothing, _act, _DONE)),
     Operation(
         "requeue",
@@ -125,7 +125,7 @@ OPERATIONS = by_name(
     ),
     Operation(
         "purge",
-        "forget the queue of a domain and take nothing new of it",
+        "empty the queue of a domain and refuse its new URLs",
         Work("purge example.org --yes", _what_goes, _act, _DONE),
     ),
 )

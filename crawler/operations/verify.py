@@ -1,4 +1,4 @@
-"""`scrapy dataset verify CORPUS_DIR`: is the corpus what its manifest says? `--fix` leaves each URL's newest record."""
+"""`gristmill dataset verify CORPUS_DIR`: is the corpus what its manifest says? --fix leaves the newest records."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _close(place: Place, *, yes: bool) -> list[str]:
     runs = open_runs(place)
     dead = [run for run in runs if run.silent >= SILENT_SECONDS]
     for run in runs:
-        will = "will be closed" if run in dead else f"stays open: less than {SILENT_SECONDS:,.0f} s, it may be at work"
+        will = "will be closed" if run in dead else f"stays open: less than {SILENT_SECONDS:,.0f} s, it may be running"
         sys.stdout.write(f"{run.writer}, started {run.started}: silent for {run.silent:,.0f} s; {will}\n")
     if dead and not (yes or agreed("Are these workers gone for good?")):
         return ["nothing was changed; add --yes to close these runs"]
@@ -139,6 +139,6 @@ WORK = Work(
         "expired": ("object", "archives that went because of their age, and records that name one"),
         "sealed": ("integer", "files of crashed workers that --fix finished"),
         "removed": ("integer", "records that --fix removed"),
-        "notes": ("list of string", "sentences about what is no fault"),
+        "notes": ("list of string", "notes that are not faults"),
     },
 )

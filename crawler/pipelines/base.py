@@ -60,7 +60,7 @@ def drop(doc: Document, verdict: Drop) -> NoReturn:
 
 
 def refuse_to_start(crawler: Crawler, error: Exception) -> NoReturn:
-    """Close the crawl before its first page; `scrapy crawl` shows the error as one sentence and exits with 1.
+    """Close the crawl before its first page; `gristmill crawl` shows the error as one sentence and exits with 1.
 
     Raises: CloseSpider.
     """

@@ -102,7 +102,7 @@ class Settlement:
                 await self._pool.ready()  # before the run begins for the manifest: loading models is not crawling
             for file in await self._sink.open():
                 cut = f", {file.cut_bytes} bytes of a torn record cut off" if file.cut_bytes else ""
-                logger.warning("a worker that died had left %s: finished, %d records%s", file.path, file.documents, cut)
+                logger.warning("recovered %s of a crashed worker: %d records%s", file.path, file.documents, cut)
         except (StorageError, PoolError) as error:
             refuse_to_start(self._crawler, error)
 

@@ -1,4 +1,4 @@
-"""Pipeline step `withdrawn`: what `scrapy dataset exclude` took out of this corpus does not come back.
+"""Pipeline step `withdrawn`: what `gristmill dataset exclude` took out of this corpus does not come back.
 
 In a crawl the middleware of the same name stops such pages before the request; this step stops them in a replay, and
 pages whose licence was withdrawn. It stands before the archive, so nothing of them reaches a disk.

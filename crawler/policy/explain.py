@@ -1,7 +1,7 @@
 """Explains a decision to people: what was read, what it said, which rule decided, in plain words.
 
-Nothing is decided here. What the crawl's own functions returned is named and put into sentences; `scrapy optout` shows
-them.
+Nothing is decided here. What the crawl's own functions returned is named and put into sentences;
+`gristmill optout` shows them.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def file_read(name: str, url: str, record: RobotsRecord) -> FileRead:
 def robots_sentence(record: RobotsRecord | None, path: str, product_token: str) -> str:
     """What robots.txt says to us about this path; asks the engine that decided."""
     if record is None:
-        return "robots.txt was not asked"
+        return "robots.txt was not requested"
     if record.reading is Reading.NO_RULES:
         return f"there is no robots.txt (it answered {record.status}), so it forbids nothing"
     if record.reading is Reading.DENIED:
@@ -94,7 +94,7 @@ def decision_sentence(decision: RobotsDecision) -> str:
     """One decision of robots.txt in words."""
     verb = "allows" if decision.allowed else "disallows"
     if not decision.line:
-        return f"robots.txt {verb} it: {decision.rule or 'no rule in it speaks about this path'}"
+        return f"robots.txt {verb} it: {decision.rule or 'no rule in it matches this path'}"
     whom = "every crawler" if decision.group == "*" else decision.group
     return f"robots.txt {verb} it: line {decision.line} says “{decision.rule}” to {whom}"
 
@@ -124,8 +124,8 @@ def _on_training(signals: Iterable[Signal]) -> str:
     if any(s.verdict == ALLOW and s.protocol != ai_bots.NAME for s in found):
         return "and training is allowed expressly"
     if any(s.protocol == ai_bots.NAME and ai_bots.refuses(s) for s in found):
-        return "robots.txt turns away bots that collect training data, which does not count here"
-    return "nothing that was read speaks against AI training"
+        return "robots.txt disallows bots that collect training data, which does not count here"
+    return "nothing that was read refuses AI training"
 
 
 def _refusal(drop: Drop, signals: Iterable[Signal]) -> str:

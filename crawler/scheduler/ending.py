@@ -69,13 +69,13 @@ class Ending:
         if self._failed or self._stats.get_value(FATAL):
             if away > PATIENCE_SECONDS:
                 self._over = True
-                log.warning("a server is away, too: the same command takes %s up again", self._pages())
+                log.warning("the server is unreachable as well; rerun the same command to resume %s", self._pages())
                 self._engine.cut_off()
         elif not self._said:
             self._said = True
             log.warning(
-                "the crawl is to end, and waits for its server with %s in hand; a second signal (Ctrl-C or "
-                "SIGTERM) ends it at once, and the same command takes up what is in hand again",
+                "the crawl is ending and waits for its server to settle %s; a second signal (Ctrl-C or "
+                "SIGTERM) ends it at once, and the same command resumes what is in hand",
                 self._pages(),
             )
 

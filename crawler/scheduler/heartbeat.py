@@ -73,5 +73,5 @@ class Heartbeat:
                 flight.missed = 0 if working else flight.missed + 1
                 if flight.missed >= _MISSES:
                     self._stats.inc_value(ORPHANED)
-                    log.error("nobody settled %s: it counts as a failed try", flight.lease)
+                    log.error("no outcome was recorded for %s; counted as a failed attempt", flight.lease)
                     await self._recover(flight)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 STANDSTILLS = {
-    Mode.PAUSE: "the crawl is paused: nothing is handed out until `scrapy frontier resume`",
-    Mode.DRAIN: "the crawl is draining: workers finish and end; nothing is handed out until `scrapy frontier resume`",
+    Mode.PAUSE: "the crawl is paused: no URL is handed out until `gristmill frontier resume`",
+    Mode.DRAIN: "the crawl is draining: workers end; no URL is handed out until `gristmill frontier resume`",
 }
 _POLL = 0.25  # seconds; other workers make URLs ready without telling us
 _SHORTEST = 0.002  # seconds

@@ -97,8 +97,8 @@ class Scheduler(BaseScheduler):
         """Called by Scrapy. Raises: ConfigError, FrontierMisconfigured."""
         if crawler.get_downloader_middleware(PolitenessGate) is None:
             raise FrontierMisconfigured(
-                "DOWNLOADER_MIDDLEWARES lacks crawler.scheduler.gate.PolitenessGate: requests would leave without "
-                "regard to what other workers send to the same host; put it closest to the downloader"
+                "DOWNLOADER_MIDDLEWARES lacks crawler.scheduler.gate.PolitenessGate: requests would ignore what "
+                "other workers send to the same host; put it closest to the downloader"
             )
         return cls(crawler, config_of(crawler))
 
@@ -311,7 +311,7 @@ class Scheduler(BaseScheduler):
                 await self._acknowledgements.drain()
                 await self.frontier.release(self._in_flight.tokens())
         except TimeoutError:
-            log.warning("the frontier's server is away: what was not settled returns when its leases expire")
+            log.warning("the frontier's server is unreachable: unsettled URLs return when their leases expire")
         finally:  # also from a frontier that answers with errors: the engine logs them
             await self._tasks.cancel()
             await self._leave()

@@ -66,7 +66,7 @@ class StartUrls:
         try:
             entries = await self._connection.patiently(lambda: redis.lrange(self._key, 0, _BATCH - 1))
         except ResponseError as error:  # somebody keeps something else under that name
-            log.warning("%s is no list of seeds (%s): it is left alone", self._key, error)
+            log.warning("Redis key %s is not a list (%s); ignored", self._key, error)
             self._open = False
             return 0
         found = [self._link(bytes(entry)) for entry in entries]

@@ -37,7 +37,7 @@ class AllowlistEntry:
     max_pages: int | None = None
     priority: int = 0  # among domains whose turn has come, those with a higher one are asked first
     hours: str | None = None  # `seeds.hours`; None = all day
-    ttl_days: float | None = None  # age at which `scrapy dataset expire` removes a document; None = never
+    ttl_days: float | None = None  # age at which `gristmill dataset expire` removes a document; None = never
     js: str = ""  # "never", "auto", "always": when a browser renders its pages; empty = JS_MODE decides
     js_wait_selector: str | None = None  # CSS selector that the browser waits for
     js_capture: tuple[str, ...] = ()  # patterns of JSON that its pages fetch in the browser for their own content

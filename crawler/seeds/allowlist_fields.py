@@ -25,7 +25,7 @@ def _domain(text: str) -> str:
         raise ValueError("expected a domain name such as example.org (subdomains are included, no scheme, no path)")
     host = host_of(url)
     if is_public_suffix(host):
-        raise ValueError("expected a domain somebody registered; this one is a public suffix and covers strangers")
+        raise ValueError("expected a registered domain; this one is a public suffix and covers other owners")
     return host
 
 
@@ -112,9 +112,7 @@ SCALARS: dict[str, Callable[[str], Any]] = {
     "expires": _day,
     "delay": _number(0, 3600, "seconds between requests, from 0 to 3600"),
     "max_pages": _whole(1, 2**31, "a whole number of at least 1"),
-    "priority": _whole(
-        0, MOST_URGENT, f"a whole number from 0 to {MOST_URGENT}; domains with a higher one are asked first"
-    ),
+    "priority": _whole(0, MOST_URGENT, f"a whole number from 0 to {MOST_URGENT}; domains with a higher one come first"),
     "hours": lambda text: str(hours_of(text)),
     "ttl_days": _number(0, 36_500, "days after which a document is removed, above 0, at most 36500", is_open=True),
     "js": _one_of("auto", "always", "never"),

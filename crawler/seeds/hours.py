@@ -49,5 +49,5 @@ def hours_of(text: str) -> Hours:
     try:
         ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError(f"{zone} is no time zone known here; {EXPECTED}") from None
+        raise ValueError(f"{zone} is not a known time zone; {EXPECTED}") from None
     return Hours(begin, end, zone)

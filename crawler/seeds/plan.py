@@ -65,7 +65,7 @@ def plan_seeds(
     clock: Callable[[], float] = time.time,
     policy: QueryPolicy = DEFAULT_POLICY,
 ) -> SeedPlan:
-    """Check the arguments of `scrapy crawl corpus` and `scrapy seed`; None = not given.
+    """Check the arguments of `gristmill crawl corpus` and `gristmill seed`; None = not given.
 
     `url`, `sitemap`: URLs separated by commas. `seeds`, `allowlist`: paths of files. `discovery`: "links" or "sitemap".
     `api`: path of a file that describes a source of JSON.

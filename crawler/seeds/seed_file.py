@@ -41,7 +41,7 @@ def seed_lines(path: Path) -> Iterator[SeedLine]:
                 if number == 1 and line.startswith(_UTF_16):
                     raise InputError([f"{path}: is UTF-16, as PowerShell's > writes it; save it as UTF-8"])
                 if number == 1 and line.startswith(_GZIP):
-                    raise InputError([f"{path}: is packed with gzip; unpack it: gunzip -k {path.name}"])
+                    raise InputError([f"{path}: is compressed with gzip; decompress it: gunzip -k {path.name}"])
                 text = _COMMENT.split(line, maxsplit=1)[0].strip()
                 if text:
                     yield _seed_line(number, text)

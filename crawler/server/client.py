@@ -222,7 +222,7 @@ class ServerClient:
         self._waiting += 1
         if self._waiting == 1:
             self._away_since = time.monotonic()
-            log.warning("%s at %s is away (%s): waiting for it", self._name, shown(self.url), error)
+            log.warning("%s at %s is unreachable (%s): waiting for it", self._name, shown(self.url), error)
 
     def _end_to_wait(self, *, is_back: bool) -> None:
         self._waiting -= 1

@@ -62,8 +62,8 @@ class Connection(ServerClient):
             ) from error
         if policy != KEEPS_EVERYTHING:
             raise FrontierMisconfigured(
-                f"the server at {shown(self.url)} has maxmemory-policy {policy}: under memory pressure it would throw "
-                "away parts of the frontier; run CONFIG SET maxmemory-policy noeviction (and put it into its "
+                f"the server at {shown(self.url)} has maxmemory-policy {policy}: under memory pressure it would "
+                "evict parts of the frontier; run CONFIG SET maxmemory-policy noeviction (and put it into its "
                 "configuration), or use a server of its own"
             )
 

@@ -275,9 +275,7 @@ class EmbeddedServer:
         with contextlib.suppress(FileNotFoundError):  # there while the server is
             found = private.lstat()
             if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode) or found.st_mode & 0o077:
-                raise ServerError(
-                    f"{private} belongs to somebody else; remove it or set TMPDIR to a folder of your own"
-                )
+                raise ServerError(f"{private} belongs to another user; remove it or set TMPDIR to a folder of your own")
         return private / "valkey.sock"
 
 

@@ -29,7 +29,7 @@ class Output:
         """Raises: StorageError where an earlier job, complete or not, has left something here."""
         taken = [name for name in (KEPT, REJECTED, MANIFEST) if self._fs.exists(self._path(name))]
         if taken:
-            raise StorageError(f"{self.folder}: {taken[0]} is there already; give an empty folder, or remove it")
+            raise StorageError(f"{self.folder}: {taken[0]} exists already; give an empty folder, or remove it")
 
     def save(self, lines: Any, kind: str) -> None:
         """Write the JSON lines (bytes) of an RDD as `kind/part-NNNNN.gz`, one file for each partition."""

@@ -1,4 +1,4 @@
-"""The `-a` arguments of `scrapy crawl`: checked before anything starts."""
+"""The `-a` arguments of `gristmill crawl`: checked before anything starts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _PART = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 
 
 def read_replay_arguments(arguments: Mapping[str, Any]) -> ReplayPlan:
-    """The arguments of `scrapy crawl replay -a archive=PLACE [-a part=K/N] [-a anonymous=yes] [-a base=URL]`.
+    """The arguments of `gristmill crawl replay -a archive=PLACE [-a part=K/N] [-a anonymous=yes] [-a base=URL]`.
 
     Raises: InputError listing everything that is missing, unknown or unusable.
     """
@@ -61,7 +61,7 @@ def read_replay_arguments(arguments: Mapping[str, Any]) -> ReplayPlan:
     part, anonymous = str(arguments.get("part", "1/1")), str(arguments.get("anonymous", "no")).lower()
     if not arguments.get("archive"):
         problems.append(
-            "scrapy crawl replay needs -a archive=GLOB_OR_URL, such as -a archive='corpus/archive/*.warc.gz'"
+            "gristmill crawl replay needs -a archive=GLOB_OR_URL, such as -a archive='corpus/archive/*.warc.gz'"
         )
     found = _PART.fullmatch(part)
     if found is None or not 1 <= int(found[1]) <= int(found[2]):

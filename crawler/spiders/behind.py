@@ -34,8 +34,8 @@ def warn_if_behind(counts: Counts, config: Config, place: Place) -> None:
     recorded, known = finished_records(manifest["files"]), counts.done + counts.dead + counts.leased
     if recorded > known:
         logger.warning(
-            "%s holds %d records of finished pages and the frontier of crawl %r knows of %d: it lost its latest, or "
-            "pages were written twice. Pages may be fetched again; once the crawl has ended, `scrapy dataset verify "
+            "%s holds %d records of finished pages and the frontier of crawl %r knows %d: it lost its latest state, or "
+            "pages were written twice. Pages may be fetched again; once the crawl has ended, `gristmill dataset verify "
             "--fix %s` leaves each of them once",
             place.url,
             recorded,

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 class CorpusSpider(Spider):
-    """`scrapy crawl corpus -a url=… | sitemap=… | seeds=FILE | allowlist=FILE | api=FILE [-a discovery=…]`."""
+    """`gristmill crawl corpus -a url=… | sitemap=… | seeds=FILE | allowlist=FILE | api=FILE [-a discovery=…]`."""
 
     name = "corpus"
     check_arguments = staticmethod(read_arguments)

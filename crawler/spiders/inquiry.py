@@ -1,7 +1,7 @@
-"""`scrapy optout`: a few URLs taken through the crawl's own middlewares and opt-out stage. Nothing is kept.
+"""`gristmill optout`: a few URLs taken through the crawl's own middlewares and opt-out stage. Nothing is kept.
 
 The same guard, robots.txt, opt-out files, headers and body checks as in a crawl, at the same pace and under the same
-name; only the scheduler is one that forgets. The class has no `name`, so `scrapy crawl` does not know it.
+name; only the scheduler is one that forgets. The class has no `name`, so `gristmill crawl` does not know it.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ async def _rebuild(frontier: Frontier, config: Config, server: str, scope: Scope
             "emptied or lost?), and nothing says what the crawl may fetch: give the seeds again (-a url=…, …)"
         )
     log.warning(
-        "%s holds documents of crawl %r that its frontier does not know (was it emptied or lost?): it is made again "
+        "%s holds documents of crawl %r that its frontier does not know (was it emptied or lost?): rebuilding it "
         "from the records and the archive",
         place.url,
         config.crawl.crawl_id,
@@ -104,11 +104,11 @@ async def _rebuild(frontier: Frontier, config: Config, server: str, scope: Scope
     await _follow(frontier, config, place, rules, found)
     await frontier.shared.put_blob(_UNFINISHED, b"0", 0.001)
     log.warning(
-        "the frontier is made again: %d finished URLs, %d texts in the duplicate index, %d links in the queue%s",
+        "the frontier is rebuilt: %d finished URLs, %d texts in the duplicate index, %d links in the queue%s",
         found.finished,
         found.texts,
         found.links,
-        f", {found.unread} pages are not in the archive any more and show no links" if found.unread else "",
+        f", {found.unread} pages are no longer in the archive, so that their links are unknown" if found.unread else "",
     )
     return found
 

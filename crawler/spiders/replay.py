@@ -72,7 +72,7 @@ class Step:
 
 
 class ReplaySpider(Spider):
-    """`scrapy crawl replay -a archive=PLACE [-a part=K/N] [-a anonymous=yes]`: every archived page is judged again."""
+    """`gristmill crawl replay -a archive=PLACE [-a part=K/N] [-a anonymous=yes]`: archived pages are judged again."""
 
     name = "replay"
     check_arguments = staticmethod(replay_unless_expired)

@@ -1,4 +1,4 @@
-"""One page for a person at the keyboard (`scrapy fetch`, `view`, `shell`): through guard and policy, and kept nowhere.
+"""One page for a person at the keyboard (`gristmill fetch`, `view`, `shell`): through guard and policy, kept nowhere.
 
 The same guard, robots.txt, opt-out files and headers as in a crawl, at the same pace; no frontier, no corpus.
 """
@@ -50,7 +50,7 @@ class Page:
 
 
 class PageSpider(Spider):
-    """`crawler_process.crawl(PageSpider, name="fetch", page=page)`. No `name`: `scrapy crawl` does not know it."""
+    """`crawler_process.crawl(PageSpider, name="fetch", page=page)`. No `name`: `gristmill crawl` does not know it."""
 
     custom_settings: dict[Any, Any] | None = ASIDE
     page: Page
@@ -99,4 +99,4 @@ def _canonical(url: str) -> str:
 def _refused(url: str, asked: Request, drop: Drop | None, profile: str) -> RefusedPageError:
     sentence = because(drop, evidence_of(asked).signals, "robots.txt disallows it", profile)[0]
     detail = f" ({drop.detail})" if drop and drop.detail and drop.detail not in sentence else ""
-    return RefusedPageError(f"{url}: {sentence}{detail}; `scrapy optout {url}` shows who says what")
+    return RefusedPageError(f"{url}: {sentence}{detail}; `gristmill optout {url}` shows what decided")

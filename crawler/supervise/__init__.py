@@ -1,1 +1,1 @@
-"""How do several workers share one machine? `scrapy work` starts, watches and restarts them."""
+"""How do several workers share one machine? `gristmill work` starts, watches and restarts them."""

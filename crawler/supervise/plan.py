@@ -13,7 +13,7 @@ processes. Computed, not measured on a machine with so many cores."""
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """workers: processes of `scrapy crawl`; stage_workers: STAGE_WORKERS of each."""
+    """workers: processes of `gristmill crawl`; stage_workers: STAGE_WORKERS of each."""
 
     workers: int
     stage_workers: int

@@ -1,4 +1,4 @@
-"""A worker is one `scrapy crawl` process under a fixed name; it is started again with back-off when it dies."""
+"""A worker is one `gristmill crawl` process under a fixed name; it is started again with back-off when it dies."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Worker:
             steady = asyncio.get_running_loop().time() - began >= self.backoff.steady
             deaths = 1 if steady else deaths + 1
             if deaths >= self.backoff.tries:
-                self.say(self.name, f"error: it died {deaths} times in a row ({_how(code)}) and stays down")
+                self.say(self.name, f"error: it died {deaths} times in a row ({_how(code)}); it is not restarted")
                 self.state = State.FAILED
                 return self.state
             await self._wait(self.backoff.pause(deaths), code)
@@ -120,7 +120,7 @@ class Worker:
 
     async def _wait(self, seconds: float, code: int) -> None:
         self.state = State.WAITING
-        self.say(self.name, f"warning: it died ({_how(code)}); started again in {seconds:g} s")
+        self.say(self.name, f"warning: it died ({_how(code)}); restarting in {seconds:g} s")
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stopping.wait(), seconds)
 

@@ -1,4 +1,4 @@
-"""The bench of the live page looks at a real crawl with a real `scrapy explore`, and compares neighbours."""
+"""The bench of the live page looks at a real crawl with a real `gristmill explore`, and compares neighbours."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_a_directory_that_is_not_signed_is_a_note():
     bare = Answer(200, {"content-type": answer.headers["content-type"]}, answer.body)
     found = findings(bare, AGENT, NEW, NOW)
     assert found.problems == []
-    assert "its answer is not signed: the draft recommends it, and Cloudflare asks for it" in found.notes
+    assert "its answer is not signed: the draft recommends a signature, and Cloudflare requires one" in found.notes
 
 
 def replaced(answer: Answer, **changes: object) -> Answer:
@@ -111,18 +111,18 @@ UNSIGNED = {"content-type": directory.MEDIA_TYPE}
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (replaced(GOOD, status=301), "answers 301: verifiers take 200 alone"),
+        (replaced(GOOD, status=301), "answers 301: verifiers accept only 200"),
         (replaced(GOOD, status=404), "answers 404"),
-        (replaced(GOOD, body=b"<html>"), "is no JSON Web Key Set"),
-        (replaced(GOOD, body=b"[]"), "is no JSON Web Key Set"),
-        (replaced(GOOD, body=b'{"keys": {}}'), "is no JSON Web Key Set"),
-        (replaced(GOOD, body=b'{"keys": [1]}'), "is no JSON Web Key Set"),
-        (replaced(GOOD, body=b'{"keys": [' + b"{}," * 100 + b"{}]}"), "is no JSON Web Key Set"),
-        (replaced(GOOD, body=GOOD.body + b" " * 65_536), "is no JSON Web Key Set"),
-        (replaced(GOOD, body=b"[" * 60_000), "is no JSON Web Key Set"),
+        (replaced(GOOD, body=b"<html>"), "is not a JSON Web Key Set"),
+        (replaced(GOOD, body=b"[]"), "is not a JSON Web Key Set"),
+        (replaced(GOOD, body=b'{"keys": {}}'), "is not a JSON Web Key Set"),
+        (replaced(GOOD, body=b'{"keys": [1]}'), "is not a JSON Web Key Set"),
+        (replaced(GOOD, body=b'{"keys": [' + b"{}," * 100 + b"{}]}"), "is not a JSON Web Key Set"),
+        (replaced(GOOD, body=GOOD.body + b" " * 65_536), "is not a JSON Web Key Set"),
+        (replaced(GOOD, body=b"[" * 60_000), "is not a JSON Web Key Set"),
         (served(NEW, content_type="application/json"), "has to be served with the Content-Type application/http-mess"),
         (replaced(GOOD, headers=UNSIGNED, body=with_listed(d="x")), "publishes a private key (d): take it down"),
-        (replaced(GOOD, headers=UNSIGNED, body=with_listed(kid="mine")), "by another kid than its thumbprint"),
+        (replaced(GOOD, headers=UNSIGNED, body=with_listed(kid="mine")), "another kid than its thumbprint"),
         (replaced(GOOD, headers=UNSIGNED, body=with_listed(x="?")), "does not hold the key in use"),
         (replaced(GOOD, headers=UNSIGNED, body=with_listed(x=None)), "does not hold the key in use"),
         (replaced(GOOD, headers=UNSIGNED, body=with_listed(kty="RSA")), "does not hold the key in use"),
@@ -137,7 +137,7 @@ UNSIGNED = {"content-type": directory.MEDIA_TYPE}
         (served(NEW, agent="https://mirror.example"), "the signature of {} is wrong"),
         (served(NEW, created=NOW - 100, expires=10**14), "the signature of {} is wrong"),
         (served(NEW, created=NOW - 100, expires=NOW - 1), "the signature of {} has expired (20"),
-        (served(NEW, created=NOW + 100), "which is yet to come"),
+        (served(NEW, created=NOW + 100), "is dated in the future"),
     ],
     ids=lambda value: value if isinstance(value, str) else "answer",
 )

@@ -51,11 +51,11 @@ def test_a_new_key_is_readable_by_its_owner_alone_and_is_read_again(tmp_path):
 def test_no_key_is_overwritten(tmp_path):
     path = tmp_path / "key.pem"
     made = make_key(str(path))
-    with pytest.raises(KeyFileError, match="is there already, and no key is overwritten"):
+    with pytest.raises(KeyFileError, match="exists already, and a key is never overwritten"):
         make_key(str(path))
     path.rename(tmp_path / "real")
     path.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(KeyFileError, match="is there already"):
+    with pytest.raises(KeyFileError, match="exists already"):
         make_key(str(path))
     assert read_key(str(tmp_path / "real")).keyid == made.keyid
     assert not (tmp_path / "elsewhere").exists()
@@ -104,7 +104,7 @@ TEST_KEY = Ed25519PrivateKey.from_private_bytes(octets("n4Ni-HpISpVObnQMW0wOhCKR
         (b"no key", "holds no private key, neither in PEM"),
         (b"\x00\xff" * 100, "holds no private key, neither in PEM"),
         (PUBLIC, "holds no private key, neither in PEM"),
-        (LOCKED, "is protected by a password"),
+        (LOCKED, "is encrypted with a password"),
         (
             rsa.generate_private_key(65537, 2048).private_bytes(PEM, PKCS8, PLAIN),
             r"holds a key of another kind \(RSA\)",
@@ -120,7 +120,7 @@ TEST_KEY = Ed25519PrivateKey.from_private_bytes(octets("n4Ni-HpISpVObnQMW0wOhCKR
         (jwk_of(PRIVATE, d=7), "holds a JWK that is damaged"),
         (jwk_of(PRIVATE, d="A" * 42), "holds a JWK that is damaged"),
         (jwk_of(PRIVATE, x=unpadded(bytes(32))), "do not belong together"),
-        (jwk_of(TEST_KEY), "is the test key of RFC 9421"),
+        (jwk_of(TEST_KEY), "is the public test key of RFC 9421"),
     ],
     ids=lambda value: value if isinstance(value, str) and not value.startswith("{") else "file",
 )
@@ -150,11 +150,11 @@ def test_a_key_that_a_group_may_read_is_one_as_kubernetes_mounts_it(tmp_path, mo
 def test_what_is_no_file_is_told_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe", Path("/dev/null")):
-        with pytest.raises(KeyFileError, match="is no file with a key"):
+        with pytest.raises(KeyFileError, match="is not a regular file"):
             read_key(str(path))
     with pytest.raises(KeyFileError, match="cannot be read: No such file or directory"):
         read_key(str(tmp_path / "none"))
-    with pytest.raises(KeyFileError, match="is no name of a file"):
+    with pytest.raises(KeyFileError, match="is not a file name"):
         read_key("a\0b")
 
 

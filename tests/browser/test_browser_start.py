@@ -47,7 +47,7 @@ def test_without_a_browser_auto_goes_on_and_always_says_what_to_do() -> None:
     assert browser_path(BrowserConfig(), NOTHING) is None
     assert problems(BrowserConfig(mode="auto"), environ=NOTHING) == []
     (problem,) = problems(BrowserConfig(mode="always"), environ=NOTHING)
-    assert problem.startswith("JS_MODE=always needs a browser, and there is none: install one")
+    assert problem.startswith("JS_MODE=always needs a browser, and none was found: install one")
     (listed,) = problems(BrowserConfig(), ["allowlist, line 3, example.org"], NOTHING)
     assert listed.startswith("allowlist, line 3, example.org: js: always needs a browser")
 
@@ -55,7 +55,7 @@ def test_without_a_browser_auto_goes_on_and_always_says_what_to_do() -> None:
 def test_a_path_that_leads_nowhere_is_a_mistake_unless_nobody_wants_a_browser(tmp_path: Path) -> None:
     wrong = str(tmp_path / "chromium")
     assert problems(BrowserConfig(path=wrong)) == [
-        f"BROWSER_PATH={wrong!r}: expected a program that can be started; is the path right?"
+        f"BROWSER_PATH={wrong!r}: expected an executable program; check the path"
     ]
     assert problems(BrowserConfig(path=wrong, mode="never")) == []
 
@@ -66,5 +66,5 @@ def test_a_crawl_that_has_to_render_and_cannot_ends_before_its_first_request(tmp
         "JS_MODE": "always", "BROWSER_PATH": wrong, "CORPUS_DIR": tmp_path / "corpus", "PII_PERSON": "off",
     })  # fmt: skip
     assert found.returncode == 1
-    assert f"BROWSER_PATH='{wrong}': expected a program" in found.stderr
+    assert f"BROWSER_PATH='{wrong}': expected an executable program" in found.stderr
     assert not (tmp_path / "corpus").exists()

@@ -1,3 +1,3 @@
-"""The least a Scrapy project needs for `scrapy seed`: the command's tests need no other room."""
+"""The least a Scrapy project needs for `gristmill seed`: the command's tests need no other room."""
 
 COMMANDS_MODULE = "crawler.commands"

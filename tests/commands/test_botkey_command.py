@@ -1,4 +1,4 @@
-"""`scrapy botkey`: a person makes a key, publishes its directory, checks it, and changes it for another one."""
+"""`gristmill botkey`: a person makes a key, publishes its directory, checks it, and changes it for another one."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_key_that_is_there_is_left_alone(scrapy, tmp_path):
     before = (tmp_path / "bot-key.pem").read_bytes()
     done = scrapy("botkey", "new", "bot-key.pem")
     assert done.code == 1
-    assert done.err == "error: bot-key.pem is there already, and no key is overwritten: name another file\n"
+    assert done.err == "error: bot-key.pem exists already, and a key is never overwritten: name another file\n"
     assert (tmp_path / "bot-key.pem").read_bytes() == before
 
 
@@ -88,7 +88,7 @@ def test_the_directory_is_signed_for_its_host_and_for_as_many_days_as_are_asked_
     scrapy("botkey", "new", "bot-key.pem")
     done = scrapy("botkey", "directory", "bot-key.pem", "--to", "public", "--days", "30", *setting(AGENT=AGENT))
     assert done.code == 0
-    assert f"Publish them at {AGENT}, then: scrapy botkey check" in done.out
+    assert f"Publish them at {AGENT}, then: gristmill botkey check" in done.out
     key = read_key(str(tmp_path / "bot-key.pem"))
     reply = Reply(Message(AGENT, {}), headers_in(tmp_path / "public"))
     body = (tmp_path / "public" / NAME).read_bytes()
@@ -121,7 +121,7 @@ def test_a_directory_needs_to_know_where_it_will_be(scrapy):
     scrapy("botkey", "new", "bot-key.pem")
     done = scrapy("botkey", "directory", "bot-key.pem", "--to", "public")
     assert done.code == 1
-    assert done.err.startswith("error: BOT_SIGNATURE_AGENT is not set: where is the key published?")
+    assert done.err.startswith("error: BOT_SIGNATURE_AGENT is not set: give the URL of the published key")
 
 
 def test_a_folder_that_cannot_be_written_is_told(scrapy, tmp_path):
@@ -145,7 +145,7 @@ def test_a_directory_that_is_not_published_is_told(scrapy, publish):
     done = scrapy("botkey", "check", *setting(KEY_FILE="bot-key.pem", AGENT=publish))
     assert (done.code, done.err) == (
         1,
-        f"error: {publish} answers 404: verifiers take 200 alone, and follow no redirect\n",
+        f"error: {publish} answers 404: verifiers accept only 200 and follow no redirect\n",
     )
 
 

@@ -8,7 +8,7 @@ from crawler.dataset.supersede import command
 from crawler.dataset.verify import verify
 from crawler.storage.files.place import Place
 
-ELSEWHERE = "say where the frontier and the duplicate index are that have to forget these pages, with -s REDIS_URL=…"
+ELSEWHERE = "name the frontier and the duplicate index that have to forget these pages, with -s REDIS_URL=…"
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ ELSEWHERE = "say where the frontier and the duplicate index are that have to for
         (["best"], "of 0 kept documents with duplicates have a better copy"),
         (["best", "--exchange"], "of 0 kept documents with duplicates have a better copy"),
         (["supersede"], "every record is the latest of its page"),
-        (["expire", "--older-than", "10000"], "nothing is older than 10000 days"),
+        (["expire", "--older-than", "10000"], "no archive is older than 10000 days"),
         (["expire", "--older-than", "1"], "archive(s)"),
         (["expire", "--dry-run", "-s", "DOCUMENT_TTL_DAYS=*:1"], "documents"),
     ],
@@ -58,7 +58,7 @@ def test_the_spool_of_a_crawl_without_a_server_says_it_too(scrapy, remote, tmp_p
     words = ["exclude", "--domain", "birch.example", "--reason", "letter", "--yes", remote.url]
     done = scrapy("dataset", *words, "-s", f"CORPUS_SPOOL_DIR={tmp_path / 'another'}")
     assert done.code == 0, done.err
-    assert "there is no frontier here to forget anything" in done.out
+    assert "there is no frontier here, so no queue was changed" in done.out
 
 
 def test_what_is_advised_for_a_corpus_in_a_store_is_all_that_has_to_be_typed(scrapy, remote):

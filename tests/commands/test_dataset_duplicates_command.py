@@ -1,4 +1,4 @@
-"""`scrapy dataset duplicates eval`: from a file of labelled pairs to settings."""
+"""`gristmill dataset duplicates eval`: from a file of labelled pairs to settings."""
 
 from __future__ import annotations
 

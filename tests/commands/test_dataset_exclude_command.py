@@ -1,4 +1,4 @@
-"""`scrapy dataset exclude` and `select` on a corpus that a real crawl made, and what later crawls do with it."""
+"""`gristmill dataset exclude` and `select` on a corpus that a real crawl made, and what later crawls do with it."""
 
 from __future__ import annotations
 
@@ -112,9 +112,9 @@ def test_a_subset_is_a_corpus_of_its_own(web, crawled, tmp_path):
 @pytest.mark.parametrize(
     ("work", "arguments", "words"),
     [
-        (select, ["--out", "x", "--where", "wordcount>3"], "no field of the record"),
+        (select, ["--out", "x", "--where", "wordcount>3"], "not a field of the record"),
         (select, ["--out", "x", "--where", "word_count"], "expected FIELD=VALUE"),
-        (exclude, [], "Give --domain, --licence or --allowlist"),
+        (exclude, [], "use --domain, --licence or --allowlist"),
         (exclude, ["--domain", "a.example"], "--reason is missing"),
         (exclude, ["--domain", "https://a.example/", "--reason", "x"], "expected a domain such as example.org"),
     ],
@@ -131,7 +131,7 @@ def called(work: Work, folder, *arguments, **settings):
 def test_where_the_frontier_does_not_answer_the_corpus_is_done_and_the_call_fails(three_domains, capsys):
     wish = ("--domain", "birch.example", "--reason", "a letter", "--yes")
     (problem,) = called(exclude.WORK, three_domains.path, *wish, REDIS_URL="redis://127.0.0.1:1/0")
-    assert "the corpus is done" in problem and "run the same command again" in problem
+    assert "the corpus was changed" in problem and "run the same command again" in problem
     assert {record["domain"] for record in three_domains.records()} == {"alder.example", "cedar.example"}
     assert called(exclude.WORK, three_domains.path, *wish) == []
     assert "there is no frontier here" in capsys.readouterr().out
@@ -148,7 +148,7 @@ def test_one_command_withdraws_what_an_allowlist_no_longer_grants(three_domains,
     assert refused_domains(three_domains.place) == {"birch.example"}
     (wish,) = withdrawals(three_domains.place)
     assert wish["rule"] == f"allowlist sha256:{hashlib.sha256(allowlist.read_bytes()).hexdigest()}"
-    assert "birch.example: never asked again" in capsys.readouterr().out
+    assert "birch.example: never requested again" in capsys.readouterr().out
 
 
 def test_without_a_yes_nothing_changes(web, crawled):

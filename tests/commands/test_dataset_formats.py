@@ -1,4 +1,4 @@
-"""Every operation of `scrapy dataset` answers the same of a corpus in Parquet as of the same corpus in JSON lines."""
+"""Every operation of `gristmill dataset` answers the same of a corpus in Parquet as of it in JSON lines."""
 
 from __future__ import annotations
 

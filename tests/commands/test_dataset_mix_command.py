@@ -1,4 +1,4 @@
-"""`scrapy dataset mix` and `scrapy dataset across` on the command line: each option changes something, and says so."""
+"""`gristmill dataset mix` and `across` on the command line: each option changes something, and says so."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(scrapy, tmp_path, spec):
     assert table[0] == ["field", "value", "target", "tokens", "of", "target", "documents", "records", "epochs"]
     assert ["language", "en", "60", "60", "100.00%", "30", "30", "0.60"] in table
     assert done.out.splitlines()[-2:] == [
-        "0 values of domain stand at the cap of 40 tokens",
+        "0 values of domain reach the cap of 40 tokens",
         "80 of 80 tokens (token_estimate: four bytes of UTF-8 a token): 40 documents in 40 records would be",
     ]
 
@@ -79,12 +79,12 @@ def test_the_report_says_how_much_repeats_what_and_which_copy_stays(scrapy, two)
         "1 exact duplicates: a.jsonl repeats b.jsonl",
         "a.jsonl: 1 of 2 documents stay",
         "b.jsonl: 2 of 2 documents stay",
-        "of several copies stays: licence tier A before B before none, then the higher quality_score (to 0.01), "
+        "which copy stays: licence tier A before B before none, then the higher quality_score (to 0.01), "
         "then the older pub_date, then the corpus that is named first",
     ]
     other = scrapy("dataset", "across", "--keep", "order", *two).out.splitlines()
     assert other[0] == "1 exact duplicates: b.jsonl repeats a.jsonl"
-    assert other[-1] == "of several copies stays: the corpus that is named first"
+    assert other[-1] == "which copy stays: the corpus that is named first"
 
 
 def test_the_list_what_remains_and_json_say_the_same(scrapy, tmp_path, two):
@@ -100,7 +100,7 @@ def test_the_list_what_remains_and_json_say_the_same(scrapy, tmp_path, two):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--keep", "size"], "no criterion is called 'size'; these are: tier, quality, date, order"),
+        (["--keep", "size"], "there is no criterion 'size'; known: tier, quality, date, order"),
         (["--keep", "date,date"], "names a criterion twice"),
         (["--out", "memory://x"], "expected a folder on this machine"),
     ],

@@ -1,4 +1,4 @@
-"""`scrapy dataset page`: one page by URL or doc_id, its record or its archived bytes."""
+"""`gristmill dataset page`: one page by URL or doc_id, its record or its archived bytes."""
 
 from __future__ import annotations
 

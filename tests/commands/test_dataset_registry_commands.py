@@ -1,4 +1,4 @@
-"""`scrapy dataset log | show | tag | lineage`: a withdrawal is followed through everything that was derived."""
+"""`gristmill dataset log | show | tag | lineage`: a withdrawal is followed through everything that was derived."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_withdrawal_is_followed_through_five_derived_versions(derived, three_d
         ("merged", "dataset across"), ("release", "dataset export"),
     }  # fmt: skip
     assert all(text_in(h) == sum(f["withdrawn"] for f in h["files"]) for h in found["holdings"])
-    assert "subset: still holds" in done.err and "scrapy dataset exclude" in done.err
+    assert "subset: still holds" in done.err and "gristmill dataset exclude" in done.err
     assert done.err.count("make it again from its sources") == 3
 
 
@@ -68,10 +68,10 @@ def test_what_was_cleaned_is_found_no_more_and_what_cannot_be_read_is_not_passed
     (derived / "merged").rename(derived / "elsewhere")
     done = scrapy("dataset", "lineage", "corpus", "--domain", "alder.example")
     assert done.code == 1 and "subset: still holds" not in done.err
-    assert done.err.count("was written there and is not there now") == 3
+    assert done.err.count("was written there and is missing") == 3
     done = scrapy("dataset", "lineage", "corpus", "--domain", "alder.example", "--also-in", "elsewhere")
     assert done.code == 1 and "elsewhere: still holds" in done.err
-    assert done.err.count("was written there and is not there now") == 2
+    assert done.err.count("was written there and is missing") == 2
     shutil.rmtree(derived / "elsewhere")
     for path in (derived / "subset" / "registry" / "derived").iterdir():
         path.unlink()  # removed for good, as the sentence says

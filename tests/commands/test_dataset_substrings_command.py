@@ -1,4 +1,4 @@
-"""`scrapy dataset substrings` and `scrapy dataset contaminated`, as a person calls them."""
+"""`gristmill dataset substrings` and `gristmill dataset contaminated`, as a person calls them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scrapy frontier` as a person types it, against a frontier with something in it and one with a live worker."""
+"""`gristmill frontier` as a person types it, against a frontier with something in it and one with a live worker."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def filled(valkey_url, crawl_name) -> None:
 def test_status_is_a_table_of_what_a_person_asks_first(scrapy_frontier, filled):
     done = scrapy_frontier("status")
     assert done.returncode == 0, done.stderr
-    assert "queued 51 (1 of them not soon)   leased 0   on hold 1   done 0   failed 0" in done.stdout
+    assert "queued 51 (1 of them wait for a later try)   leased 0   on hold 1   done 0   failed 0" in done.stdout
     head, deep, small, held = done.stdout.splitlines()[-4:]
     assert head.split() == [
         "queued",
@@ -120,12 +120,12 @@ def test_the_delay_of_a_domain_is_its_own_and_not_that_of_whoever_asks(command, 
     [
         (["pause", "--domain", "no domain"], "'no domain': expected a domain such as example.org"),
         (["pause", "--domain", "law.deep.example"], "'law.deep.example' shares one politeness scope with all of "
-         "deep.example: say --domain deep.example"),
+         "deep.example: use --domain deep.example"),
         (["resume", "--domain", "deep.example"], "deep.example is not paused"),
-        (["status", "--domain", "other.example"], "other.example: nothing known of it in the crawl CRAWL"),
-        (["purge", "--domain", "deep.example"], "purge forgets 50 URLs of deep.example for good and takes nothing new "
-         "of it: add --yes"),
-        (["purge", "other.example"], "other.example: nothing known of it in the crawl CRAWL; with --yes it is refused "
+        (["status", "--domain", "other.example"], "other.example: the crawl CRAWL knows no URL of it"),
+        (["purge", "--domain", "deep.example"], "purge removes 50 URLs of deep.example for good and refuses new ones: "
+         "add --yes"),
+        (["purge", "other.example"], "other.example: the crawl CRAWL knows no URL of it; with --yes it is refused "
          "from now on"),
     ],
 )  # fmt: skip
@@ -137,7 +137,7 @@ def test_what_cannot_be_done_is_an_error_that_says_what_to_do(command, filled, c
     ("words", "message"),
     [
         (["requeue", "all"], "argument what: invalid choice: 'all' (choose from 'held', 'later', 'dead', 'parked')"),
-        (["requeue"], "which URLs shall be tried again? One of: held, later, dead, parked"),
+        (["requeue"], "name the URLs to try again, one of: held, later, dead, parked"),
         (["stop"], "argument OPERATION: invalid choice: 'stop' (choose from 'status', 'export', 'pause', "
          "'resume', 'drain', 'requeue', 'purge')"),
         (["status", "now"], "unexpected 'now'"),
@@ -195,7 +195,7 @@ def test_a_purged_domain_is_gone_and_dead_letters_come_back_by_reason_and_domain
 ):
     assert command("purge", "deep.example", "--yes") == (
         0,
-        "50 URLs of deep.example are gone; new ones are refused\n",
+        "50 URLs of deep.example were removed; new ones are refused\n",
         "",
     )
     assert command("requeue", "held", "--domain", "small.example")[1] == "0 URLs went back into their queues\n"

@@ -144,7 +144,7 @@ def test_a_help_loads_neither_the_engine_nor_another_command() -> None:
         (
             ["seed", "https://example.org/", "-a", "url=x"],
             2,
-            "gristmill seed: error: -a url=… says again what is said ",
+            "gristmill seed: error: -a url=… repeats what is given ",
         ),
     ],
 )
@@ -246,7 +246,7 @@ def test_allow_local_opens_the_named_hosts_and_their_ports_and_no_more() -> None
 
 @pytest.mark.parametrize("hosts", [(), ("93.184.215.14",), ("169.254.169.254",), ("no-such-host.invalid:8000",)])
 def test_allow_local_without_anything_to_open_is_a_wrong_call(hosts) -> None:
-    with pytest.raises(UsageError, match="--allow-local: nothing that is asked for is on this machine"):
+    with pytest.raises(UsageError, match="--allow-local: none of these hosts is on this machine"):
         opened(*hosts)
 
 
@@ -281,7 +281,7 @@ def test_ctrl_c_ends_a_crawl_in_good_order(make_site, tmp_path) -> None:
     site.gate.open()
     done = ended(process)
     assert done.code == 0, done.err
-    assert "the same crawl command goes on" in done.out
+    assert "the same crawl command continues" in done.out
 
 
 def test_ctrl_c_ends_a_command_that_reads_with_one_line(tmp_path) -> None:

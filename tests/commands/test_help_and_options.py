@@ -103,7 +103,7 @@ def test_settings_count_before_and_behind_the_operation(scrapy, corpus):
     behind = scrapy("dataset", "expire", "-s", "ARCHIVE_TTL_DAYS=200000", "corpus")
     both = scrapy("dataset", "-s", "ARCHIVE_TTL_DAYS=1", "expire", "corpus", "-s", "ARCHIVE_TTL_DAYS=300000")
     assert [done.out for done in (before, behind, both)] == [
-        f"nothing is older than {days} days\n" for days in (100_000, 200_000, 300_000)
+        f"no archive is older than {days} days\n" for days in (100_000, 200_000, 300_000)
     ]
 
 
@@ -141,7 +141,7 @@ def test_the_examples_of_the_frontier_work_on_what_the_example_of_seed_has_put_t
         (
             ["crawl", "http://127.0.0.1/", "-a", "url=http://127.0.0.1/"],
             2,
-            "-a url=… says again what is said without -a",
+            "-a url=… repeats what is given without -a",
         ),
         (["crawl", "corpsu"], 2, "there is no spider 'corpsu'"),
         (["crawl", "corpus", "--nosuch"], 2, "unknown option --nosuch"),

@@ -76,7 +76,7 @@ def test_a_broken_list_of_withdrawals_stops_whatever_would_ask(corpus, tmp_path,
     (corpus.path / "withdrawals.jsonl").write_text("nonsense\n")
     done = scrapy_process(tmp_path, *words)
     assert (done.code, done.out) == (1, "")
-    assert done.err == "error: corpus/withdrawals.jsonl: line 1 is no withdrawal; restore the file from a copy\n"
+    assert done.err == "error: corpus/withdrawals.jsonl: line 1 is not a withdrawal; restore the file from a copy\n"
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_an_allowlist_that_grants_everything_changes_nothing(scrapy, published, 
     allow.write_text("- {domain: example.org, tier: A, licence: CC0-1.0}\n")
     before = everything(published.path)
     done = scrapy("dataset", "exclude", "--allowlist", str(allow), "--yes", "corpus")
-    assert (done.code, done.out) == (0, "nothing of this corpus is concerned; nothing was changed\n")
+    assert (done.code, done.out) == (0, "nothing in this corpus matches; nothing was changed\n")
     assert everything(published.path) == before
 
 
@@ -244,7 +244,7 @@ def test_a_component_that_cannot_be_imported_ends_in_a_sentence(tmp_path, settin
     words = ("crawl", "corpus", "-a", "url=http://127.0.0.1:9/", "-s", "NETWORK_ALLOW=127.0.0.0/8", "-s", setting)
     done = scrapy_process(tmp_path, *words)
     assert done.code == 1
-    assert done.err.splitlines()[-1] == "error: the crawl did not start; what is above says why"
+    assert done.err.splitlines()[-1] == "error: the crawl did not start; see the messages above"
     assert "No module named 'no'" in done.err
 
 
@@ -274,7 +274,7 @@ def test_a_sitemap_that_was_asked_for_and_cannot_be_read_fails_the_crawl(crawl, 
     finally:
         site.stop()
     assert done.returncode == code, done.stderr
-    said = f"error: a sitemap that was asked for could not be read:\n  http://127.0.0.1:{site.port}{path}: {why}"
+    said = f"error: a requested sitemap could not be read:\n  http://127.0.0.1:{site.port}{path}: {why}"
     assert (said in done.stderr) == (why is not None), done.stderr
 
 
@@ -295,5 +295,5 @@ def test_a_sitemap_that_the_allowlist_names_and_cannot_be_read_fails_the_crawl(c
     finally:
         site.stop()
     assert done.returncode == code, done.stderr
-    said = f"error: a sitemap that was asked for could not be read:\n  {base}{sitemaps[-1] if sitemaps else ''}: "
+    said = f"error: a requested sitemap could not be read:\n  {base}{sitemaps[-1] if sitemaps else ''}: "
     assert (said in done.stderr) == (code == 1), done.stderr

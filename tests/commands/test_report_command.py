@@ -1,4 +1,4 @@
-"""`scrapy report --by` and `--check`: what they print, and their exit codes."""
+"""`gristmill report --by` and `--check`: what they print, and their exit codes."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ tier: {kept: {min: 1, only: [A, none]}, cost: {max: 1, missing: pass}}
     assert done.err.splitlines() == [
         "error: whole: kept is 6, below the minimum 7",
         "error: whole: top1_documents is 1, above the maximum 0.5",
-        "error: whole: cost has no value (`missing: pass` in the gates lets that go)",
+        "error: whole: cost has no value (`missing: pass` in the gates accepts that)",
         "error: domain example.org: uniqueness is 1, above the maximum 0.5",
-        "error: tier A: kept has no value (`missing: pass` in the gates lets that go)",
+        "error: tier A: kept has no value (`missing: pass` in the gates accepts that)",
     ]
 
 
@@ -112,13 +112,13 @@ tier: {kept: {min: 1, only: [A, none]}, cost: {max: 1, missing: pass}}
     [
         (
             "whole: {uniquenes: {min: 1}}",
-            "whole.uniquenes: no figure is called 'uniquenes'; did you mean",
+            "whole.uniquenes: there is no figure 'uniquenes'; did you mean",
         ),
         (
             "domains: {kept: {min: 1}}",
             "domains: unknown key; did you mean 'domain'?",
         ),
-        ("domain: {top1_tokens: {max: 1}}", "domain.top1_tokens: no figure is called 'top1_tokens'"),
+        ("domain: {top1_tokens: {max: 1}}", "domain.top1_tokens: there is no figure 'top1_tokens'"),
         ("whole: {kept: 3}", "whole.kept: expected a mapping with the keys min, max"),
         ("whole: {kept: {min: many}}", "whole.kept.min: expected a number, found 'many'"),
         ("whole: {kept: {max: .nan}}", "whole.kept.max: expected a number, found nan"),
@@ -156,16 +156,16 @@ def test_the_example_of_the_documentation_can_be_checked(scrapy, corpus):
     done = scrapy("report", "--check", PROJECT / "docs" / "examples" / "gates.yaml", "corpus")
     assert (
         done.code == 3
-        and done.err == "error: whole: top1_tokens has no value (`missing: pass` in the gates lets that go)\n"
+        and done.err == "error: whole: top1_tokens has no value (`missing: pass` in the gates accepts that)\n"
     )
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--by", "domain", "--html"], "--by goes without --html"),
-        (["--by", "domain", "--check", "g.yaml"], "--by goes without --check"),
-        (["--check", "g.yaml", "--samples", "1"], "--check goes without --samples"),
+        (["--by", "domain", "--html"], "--by cannot be combined with --html"),
+        (["--by", "domain", "--check", "g.yaml"], "--by cannot be combined with --check"),
+        (["--check", "g.yaml", "--samples", "1"], "--check cannot be combined with --samples"),
         (["--format", "json"], "--format goes with --by"),
         (["--top", "3"], "--top goes with --by"),
         (["--by", "host"], "invalid choice: 'host'"),

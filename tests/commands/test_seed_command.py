@@ -1,4 +1,4 @@
-"""`scrapy seed` on a real Valkey: what it adds, what it refuses, what it says, and that workers share one scope."""
+"""`gristmill seed` on a real Valkey: what it adds, what it refuses, what it says, and that workers share one scope."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""`scrapy fetch`, `view` and `shell` ask as the crawl asks, keep nothing, end when they are told, or say why not."""
+"""`gristmill fetch`, `view` and `shell` ask as the crawl asks, keep nothing, end when they are told, or say why not."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_what_robots_txt_forbids_is_not_asked_and_the_rule_is_named(site, tmp_pa
     done = scrapy_process(tmp_path, command, f"{site.base}/forbidden", *code, *allowed(site))
     assert (done.code, done.out) == (1, "")
     assert "robots.txt disallows it" in done.err and "line 2: Disallow: /forbidden" in done.err
-    assert f"`scrapy optout {site.base}/forbidden`" in done.err
+    assert f"`gristmill optout {site.base}/forbidden`" in done.err
     assert "/forbidden" not in asked(site)
     assert list(tmp_path.iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""`scrapy work`: real workers of one crawl, started, restarted and stopped together."""
+"""`gristmill work`: real workers of one crawl, started, restarted and stopped together."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from tests.support.serving import DEADLINE, Gate
 
 
 class Team:
-    """One `scrapy work` on the folder of `crawl`."""
+    """One `gristmill work` on the folder of `crawl`."""
 
     def __init__(self, crawl, site, workers: int = 2, **settings: object) -> None:
         usual = crawl.command({"url": site.url(0)}, {"NETWORK_PORTS": site.port, "LOG_LEVEL": "INFO", **settings})
@@ -33,7 +33,7 @@ class Team:
         crawl.processes.append(self.process)
 
     def workers(self) -> dict[str, psutil.Process]:
-        """The processes of `scrapy crawl` below it, by WORKER_ID."""
+        """The processes of `gristmill crawl` below it, by WORKER_ID."""
         found = {}
         for process in psutil.Process(self.process.pid).children():
             with suppress(psutil.Error):  # it has just died
@@ -80,7 +80,7 @@ def test_a_killed_worker_comes_back_under_its_name_and_nothing_is_lost(crawl, ma
     gate.open()
     _, err = team.end()
     assert team.process.returncode == 0, err
-    assert "team-1 | warning: it died (killed by SIGKILL); started again in 1 s" in err
+    assert "team-1 | warning: it died (killed by SIGKILL); restarting in 1 s" in err
     assert set(crawl.accounted()) == site.urls()
 
 
@@ -152,7 +152,7 @@ def test_a_page_that_cannot_be_reached_makes_the_command_fail_as_the_crawl_does(
     _, err = team.end()
     assert team.process.returncode == 1
     assert "team-1 | error: no page could be fetched" in err
-    assert "error: team-1 did not do what was asked; what is above says why" in err
+    assert "error: team-1 failed; see the messages above" in err
 
 
 @pytest.mark.parametrize(

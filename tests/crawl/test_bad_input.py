@@ -83,7 +83,7 @@ def test_a_redis_that_goes_and_comes_back_loses_nothing(crawl, make_site, tmp_pa
     gate.wait()
     server.stop()
     gate.open()
-    read_until(worker, "is away")
+    read_until(worker, "is unreachable")
     assert worker.poll() is None, "the crawl did not wait for its server"
     assert server.start() == url
     _, err = worker.communicate(timeout=DEADLINE)

@@ -73,12 +73,12 @@ def test_a_crawl_into_a_corpus_that_lacks_a_listed_file_says_so_at_its_start(cra
     site = make_site(pages=5)
     assert crawl.run(arguments(site), NETWORK_PORTS=ports(site)).returncode == 0
     whole = crawl.run(arguments(site), NETWORK_PORTS=ports(site))
-    assert "not there or not whole" not in whole.stderr
+    assert "missing or incomplete" not in whole.stderr
     (shard,) = (crawl.folder / "shards").glob("*.jsonl.zst")
     shard.unlink()
     (archive,) = (crawl.folder / "archive").glob("*.warc.gz")
     archive.write_bytes(archive.read_bytes()[:-1])
     again = crawl.run(arguments(site), NETWORK_PORTS=ports(site))
     assert again.returncode == 0, again.stderr
-    assert "2 file(s) that the manifest lists are not there or not whole, archive/" in again.stderr
-    assert f"`scrapy dataset verify {crawl.folder}` names each" in again.stderr
+    assert "2 file(s) that the manifest lists are missing or incomplete, archive/" in again.stderr
+    assert f"`gristmill dataset verify {crawl.folder}` names each" in again.stderr

@@ -76,7 +76,7 @@ def test_a_folder_that_is_removed_takes_no_page_with_it_that_comes_later(changed
     assert returncode == 1, err
     assert "Traceback" not in err
     (error,) = [line for line in err.splitlines() if line.startswith("error: ")]
-    assert "somebody removed it while it was being written, and its records are lost" in error
+    assert "it was removed while it was being written, and its records are lost" in error
     assert "another CRAWL_ID fetches all of them again" in error
     again = crawl.run({"url": site.url(0)}, **settings)
     assert again.returncode == 0, again.stderr
@@ -88,7 +88,7 @@ def test_a_ledger_that_is_removed_is_told_as_that_and_loses_nothing(changed_midw
     assert returncode == 1, err
     assert "Traceback" not in err
     (error,) = [line for line in err.splitlines() if line.startswith("error: ")]
-    assert "Somebody removed it, or a folder above it, while it was in use: put it back from a copy" in error
+    assert "It was removed, or a folder above it, while it was in use: restore it from a copy" in error
     again = crawl.run({"url": site.url(0)}, **settings)
     assert again.returncode == 0, again.stderr
     assert set(crawl.accounted()) == site.urls()  # what was written and not acknowledged may be there twice

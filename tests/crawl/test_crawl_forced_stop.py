@@ -28,7 +28,7 @@ def test_a_worker_that_lost_its_folder_and_its_server_ends_when_it_is_stopped_tw
     os.kill(server, signal.SIGKILL)
     shutil.rmtree(crawl.folder.rename(tmp_path / "taken away"))  # under this name nobody writes into it meanwhile
     if noticed:
-        read_until(worker, "is away")
+        read_until(worker, "is unreachable")
     for _ in range(2):
         worker.send_signal(signal.SIGTERM)
         read_until(worker, "Received SIGTERM")
@@ -65,13 +65,13 @@ def test_a_crawl_whose_frontier_breaks_waits_no_longer_for_an_index_that_is_away
     with contextlib.closing(redis.Redis.from_url(redis_url)) as client:
         client.config_set("maxmemory", 1)
     gate.open()
-    read_until(worker, "is away")  # a page waits for the index
+    read_until(worker, "is unreachable")  # a page waits for the index
     with contextlib.closing(redis.Redis.from_url(EmbeddedServer(crawl.folder / "frontier").url)) as client:
         for key in client.keys("{crawl.0}:*"):
             client.set(key, "no type that a script expects")
     _, err = worker.communicate(timeout=DEADLINE)
     assert worker.returncode == 1
-    assert "a server is away, too: the same command takes" in err
+    assert "the server is unreachable as well; rerun the same command" in err
     assert "error: the crawl was cut off" in err, err
 
 
@@ -113,7 +113,7 @@ def test_a_crawl_whose_disk_is_full_for_its_server_too_ends_by_itself_and_the_sa
     assert worker.returncode == 1
     assert "No space left on device" in err.splitlines()[-1]
     assert "Traceback" not in err
-    assert "counts as a failed try" not in err  # full disks are nobody's fault but ours
+    assert "counted as a failed attempt" not in err  # full disks are nobody's fault but ours
     full.unlink()
     if its_server == "of the duplicate index":
         with contextlib.closing(redis.Redis.from_url(redis_url)) as client:

@@ -60,7 +60,7 @@ def test_a_guessed_sitemap_in_trouble_fails_the_crawl_and_other_lists_are_told_o
     finally:
         site.stop()
     assert done.returncode == code, done.stderr
-    failure = "error: a sitemap that was asked for could not be read:"
+    failure = "error: a requested sitemap could not be read:"
     summary = " ".join(done.stdout.split())
     assert (f"{failure}\n  http://{authority}{said}" in done.stderr) == bool(said), done.stderr
     assert (f"Sitemaps that brought no pages http://{authority}{told}" in summary) == bool(told), done.stdout

@@ -63,7 +63,7 @@ def test_a_crawl_that_drains_says_so_and_goes_on_once_it_is_resumed(tmp_path: Pa
     assert "the crawl is draining" in drained.stdout
     assert "the crawl is draining" in drained.stderr
     assert "/b" not in web.asked["127.0.0.2"]
-    waits = "1 URL waits in the frontier: after `scrapy frontier resume` the same crawl command goes on"
+    waits = "1 URL waits in the frontier: after `gristmill frontier resume` the same crawl command continues"
     assert waits in drained.stdout
     assert scrapy(corpus, web, "frontier", "resume").returncode == 0
     resumed = scrapy(corpus, web, "crawl", "corpus", "-a", f"{page}/b")

@@ -35,7 +35,7 @@ def test_a_crawl_whose_frontier_was_deleted_keeps_and_fetches_nothing_twice(craw
     shutil.rmtree(crawl.folder / "frontier")
     again = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
     assert again.returncode == 0, again.stderr
-    assert "that its frontier does not know (was it emptied or lost?): it is made again" in again.stderr
+    assert "that its frontier does not know (was it emptied or lost?): rebuilding it" in again.stderr
     assert f"{len(crawl.accounted())} finished URLs, {texts} texts in the duplicate index, 0 links" in again.stderr
     assert crawl.urls() == kept
     assert set(pages(site).values()) == {1}
@@ -78,7 +78,7 @@ def test_a_rebuild_that_was_killed_half_way_is_begun_again(crawl, make_site, red
     asyncio.run(half_way())
     again = crawl.run({"url": site.url(0)}, **common)
     assert again.returncode == 0, again.stderr
-    assert "the frontier is made again: 7 finished URLs" in again.stderr
+    assert "the frontier is rebuilt: 7 finished URLs" in again.stderr
     assert crawl.urls() == kept
     assert set(pages(site).values()) == {1}
 
@@ -93,7 +93,7 @@ def test_two_workers_on_a_server_that_was_emptied_keep_nothing_twice(crawl, make
     workers = [crawl.start({"url": site.url(0)}, WORKER_ID=name, **common) for name in ("one", "two")]
     logs = [worker.communicate(timeout=DEADLINE)[1] for worker in workers]
     assert [worker.returncode for worker in workers] == [0, 0], logs
-    assert sum("the frontier is made again" in log for log in logs) == 1
+    assert sum("the frontier is rebuilt" in log for log in logs) == 1
     assert crawl.urls() == kept
     assert set(pages(site).values()) == {1}
 
@@ -188,8 +188,8 @@ def test_a_crawl_whose_frontier_lost_the_end_of_its_file_says_so_and_fix_leaves_
     grown.write_bytes(grown.read_bytes()[:before])
     again = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
     assert again.returncode == 0, again.stderr
-    assert "holds 30 records of finished pages and the frontier of crawl 'crawl' knows of" in again.stderr
-    assert f"`scrapy dataset verify --fix {crawl.folder}` leaves each of them once" in again.stderr
+    assert "holds 30 records of finished pages and the frontier of crawl 'crawl' knows " in again.stderr
+    assert f"`gristmill dataset verify --fix {crawl.folder}` leaves each of them once" in again.stderr
     assert scrapy("dataset", "verify", "--fix", crawl.folder).returncode == 0
     assert crawl.accounted() == sorted(site.urls())
 

@@ -1,4 +1,4 @@
-"""`scrapy crawl replay` on archives of any origin: order, damage, kills and parts change nothing about the corpus."""
+"""`gristmill crawl replay` on archives of any origin: order, damage, kills and parts change nothing in the corpus."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_the_last_of_several_parts_says_what_is_to_be_done_and_ends_with_1(repla
     last = replay(part="2/2")
     assert last.returncode == 1
     assert "every page is recorded, but records that were replaced or withdrawn are still there" in last.stderr
-    (command,) = {line.split("`")[1] for line in last.stderr.splitlines() if "`scrapy dataset supersede" in line}
+    (command,) = {line.split("`")[1] for line in last.stderr.splitlines() if "`gristmill dataset supersede" in line}
     done = subprocess.run(
         [sys.executable, "-m", *command.split()], cwd=PROJECT, capture_output=True, text=True, timeout=120, check=False
     )
@@ -99,7 +99,7 @@ def test_while_another_part_is_at_work_a_part_only_says_who_does_it(replay, stor
     store.put(name, json.dumps(ledger).encode())
     done = replay(part="2/2")
     assert done.returncode == 0, done.stderr
-    assert "once the other parts have ended (crawl-replay-1of2 for one), `scrapy dataset supersede" in done.stderr
+    assert "once the other parts have ended (crawl-replay-1of2 for one), `gristmill dataset supersede" in done.stderr
 
 
 def test_a_replay_beside_an_open_run_says_that_it_left_what_was_replaced(replay, store):

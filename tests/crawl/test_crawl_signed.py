@@ -279,7 +279,7 @@ def test_everything_that_is_wrong_is_told_at_once_and_nothing_is_asked(tmp_path,
     )
     assert done.returncode == 1
     assert "the file cannot be read: No such file or directory" in done.log
-    assert "BOT_SIGNATURE_AGENT is not set: where is the key published?" in done.log
+    assert "BOT_SIGNATURE_AGENT is not set: give the URL of the published key" in done.log
     wrong = {"BOT_SIGNATURE_KEY_FILE": tmp_path / "none", "BOT_SIGNATURE_AGENT": "http://bot.example.org/"}
     done = crawl(tmp_path / "corpus", web, [f"{here}/"], **wrong)
     assert (done.returncode, done.log.count("BOT_SIGNATURE_AGENT")) == (1, 1), "what is set is not said to be missing"
@@ -290,7 +290,7 @@ def test_an_agent_without_a_key_is_told(tmp_path, web):
     here, _ = two_sites(web)
     done = crawl(tmp_path / "corpus", web, [f"{here}/"])
     assert done.returncode == 1
-    assert "BOT_SIGNATURE_KEY_FILE is not set: scrapy botkey new FILE makes a key" in done.log
+    assert "BOT_SIGNATURE_KEY_FILE is not set: gristmill botkey new FILE makes a key" in done.log
     assert web.log.seen == []
 
 

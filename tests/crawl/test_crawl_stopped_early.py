@@ -108,7 +108,7 @@ def test_the_summary_of_a_stopped_crawl_says_how_much_waits_and_what_goes_on(cra
     out, err = worker.communicate(timeout=DEADLINE)
     assert worker.returncode == 0, err
     assert "Stopped before its end" in out
-    (waiting,) = re.findall(r"(\d+) URLs wait in the frontier: the same crawl command goes on", out)
+    (waiting,) = re.findall(r"(\d+) URLs wait in the frontier: the same crawl command continues", out)
     assert 0 < int(waiting) < 30
     finished = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port, PROGRESS="auto")
     assert finished.returncode == 0 and "Stopped" not in finished.stdout

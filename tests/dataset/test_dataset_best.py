@@ -233,7 +233,7 @@ def test_the_command_lists_then_exchanges_then_has_nothing_to_do(folder, monkeyp
 
     said = call()
     assert "1 of 1 kept documents with duplicates have a better copy\n  https://example.org/1\n" in said
-    assert "1 duplicates cannot stand in" in said
+    assert "1 duplicates cannot replace it" in said
     assert folder.records()[0]["url"] == "https://example.org/0"
     assert answer_of(WORK, "corpus").facts["exchanges"] == [
         {"kept": "https://example.org/0", "better": "https://example.org/1", "similarity": 1.0}

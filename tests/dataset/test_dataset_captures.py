@@ -116,7 +116,7 @@ def test_what_was_fetched_says_from_which_index_it_is(server, tmp_path):
     archive = Archive(str(out))
     assert len(list(archive)) == 4
     assert archive.origin["is_part_of"] == "https://index.example/CC-MAIN-2026-10-index"
-    assert archive.origin["software"].endswith("(scrapy dataset captures)")
+    assert archive.origin["software"].endswith("(dataset captures)")
     assert about("/home/me/site.cdxj", "archive", "*")["isPartOf"] == "site.cdxj"
 
 
@@ -133,7 +133,7 @@ def test_an_index_that_is_busy_is_asked_again_and_what_was_fetched_is_not_lost(s
 
 def test_an_index_that_is_not_there_is_not_said_to_have_no_captures(server):
     base, _, _ = server
-    with pytest.raises(StorageError, match="answers 404 and says nothing of captures: is there an index of this name"):
+    with pytest.raises(StorageError, match="answers 404 without a word on captures: check the name of the index"):
         list(captures(f"{base}/index", "https://nowhere.example/"))
 
 
@@ -141,7 +141,7 @@ def test_captures_of_which_none_can_be_had_are_told_once_and_counted(archived, t
     _, index = archived
     given = ["--index", str(index), "--out", str(tmp_path / "x.warc.gz"), "--base", str(tmp_path / "nowhere"), "*"]
     first, rest = problems_of(WORK, *given)
-    assert "nowhere" in first and rest == "and 3 more captures that could not be had"
+    assert "nowhere" in first and rest == "and 3 more captures that could not be fetched"
 
 
 def test_what_the_index_does_not_have_is_said_and_nothing_is_written(server, tmp_path, capsys):
@@ -155,7 +155,7 @@ def test_what_the_index_does_not_have_is_said_and_nothing_is_written(server, tmp
         "--out x.zip: expected a name that ends in .warc.gz"
     ]
     assert problems_of(WORK, *given, "--out", out, "https://example.org/2") == []
-    assert capsys.readouterr().out.endswith(f"scrapy crawl replay -a archive={out}\n")
+    assert capsys.readouterr().out.endswith(f"gristmill crawl replay -a archive={out}\n")
     assert [p.name for p in tmp_path.iterdir() if "warc" in p.name] == ["none.warc.gz"]
 
 
@@ -233,6 +233,6 @@ def test_an_index_that_is_none_is_refused_with_its_line(tmp_path):
 
 def test_an_archive_that_is_there_is_not_written_over(tmp_path):
     (tmp_path / "a.warc.gz").write_bytes(b"mine")
-    with pytest.raises(StorageError, match="is there already"):
+    with pytest.raises(StorageError, match="exists already"):
         save(iter(()), "x", tmp_path / "a.warc.gz", INFO)
     assert (tmp_path / "a.warc.gz").read_bytes() == b"mine"

@@ -26,7 +26,7 @@ def test_who_asked_stands_in_the_log_and_is_said(folder, kept, options, by):
     folder.filled(range(2))
     done = exclude(str(folder.path), "--domain", "example.org", *options)
     assert done.returncode == 0, done.stderr
-    assert f"asked for by: {by}" in done.stdout
+    assert f"requested by: {by}" in done.stdout
     assert [line["by"] for line in log(folder)] == [by]
 
 

@@ -153,7 +153,7 @@ def test_while_another_operation_makes_this_version_expiry_waits_its_turn(place,
 
 def test_a_version_that_has_come_to_stand_in_between_is_not_overwritten(place):
     expire(place, days=99.5, now=NOW, by="keeper")
-    with pytest.raises(StorageError, match="quicker"):
+    with pytest.raises(StorageError, match="changed the corpus first"):
         versions.check_free(place, "rewrite~0002")
     versions.check_free(place, "rewrite~0003")
 
@@ -183,6 +183,6 @@ def test_archives_of_a_remote_corpus_expire_there(tmp_path, folder, exchange):
 def test_the_command_takes_its_age_from_the_setting_and_asks_for_one_where_there_is_none(place, folder, capsys):
     (problem,) = problems_of(WORK, "--by", "keeper", folder.path)
     assert "ARCHIVE_TTL_DAYS" in problem and "--older-than" in problem
-    for days, said in ((100_000, "nothing is older than 100000 days"), (0.001, "removed 4 archive(s)")):
+    for days, said in ((100_000, "no archive is older than 100000 days"), (0.001, "removed 4 archive(s)")):
         assert problems_of(WORK, "--by", "keeper", folder.path, ARCHIVE_TTL_DAYS=days) == []
         assert said in capsys.readouterr().out

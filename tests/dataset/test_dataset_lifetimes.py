@@ -25,7 +25,7 @@ DAY = 86_400.0
 
 
 def called(monkeypatch, folder, *arguments: str, days: float = 40.0, **settings: object) -> list[str]:
-    """`scrapy dataset expire`, so many days after the pages were fetched."""
+    """`gristmill dataset expire`, so many days after the pages were fetched."""
     monkeypatch.setattr("time.time", lambda: FETCHED + days * DAY)
     return problems_of(expire.WORK, *arguments, folder.path, **settings)
 
@@ -88,7 +88,7 @@ def test_a_second_call_finds_nothing_and_makes_no_version(corpus, monkeypatch, c
     for _ in range(2):
         assert called(monkeypatch, corpus, DOCUMENT_TTL_DAYS="birch.example:30") == []
     assert corpus.manifest()["version"] == 2
-    assert "no document is older than it may become (birch.example 30 days)" in capsys.readouterr().out
+    assert "no document is older than its limit (birch.example 30 days)" in capsys.readouterr().out
 
 
 def test_without_any_age_the_command_says_where_one_is_given(corpus, monkeypatch):

@@ -1,4 +1,4 @@
-"""`scrapy dataset repair`: the manifest comes back from ledgers and files, or what is missing is said."""
+"""`gristmill dataset repair`: the manifest comes back from ledgers and files, or what is missing is said."""
 
 import json
 import shutil
@@ -59,7 +59,7 @@ def test_a_manifest_that_is_gone_or_broken_comes_back_byte_for_byte(corpus, dama
 
 def test_whoever_meets_a_broken_manifest_is_told_of_the_repair(corpus):
     (corpus.path / "manifest.json").write_bytes(b'{"format": "crawler-corpus/1", "fi')
-    with pytest.raises(StorageError, match=f"`scrapy dataset repair {corpus.path}` writes it again"):
+    with pytest.raises(StorageError, match=f"`gristmill dataset repair {corpus.path}` writes it again"):
         corpus.opened("w1")
     assert scrapy("repair", corpus.path).returncode == 0
     corpus.opened("w1").close()
@@ -100,7 +100,7 @@ def test_with_manifest_and_ledger_gone_the_files_are_listed_and_what_they_do_not
     (folder.path / "manifest.json").unlink()
     done = scrapy("repair", folder.path)
     assert done.returncode == 1
-    assert "when 'crawl-w1' ran, under which rules, and what it counted is not known any more" in done.stderr
+    assert "when 'crawl-w1' ran, under which rules, and what it counted is no longer more" in done.stderr
     (again,) = [e for e in folder.manifest()["files"] if e["kind"] == "shards"]
     assert again == {name: value for name, value in entry.items() if name != "made_by"}
     assert verify(Place(str(folder.path))).damage == []
@@ -123,7 +123,7 @@ def test_a_deleted_shard_is_named_and_the_exit_code_says_so(corpus):
     path.unlink()
     (corpus.path / "manifest.json").unlink()
     done = scrapy("repair", corpus.path)
-    assert done.returncode == 1 and f"shards/{path.name} is listed and not there; restore" in done.stderr
+    assert done.returncode == 1 and f"shards/{path.name} is listed, but missing; restore" in done.stderr
     assert json.loads(manifest(corpus))["format"] == "crawler-corpus/1"
 
 

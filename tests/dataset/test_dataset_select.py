@@ -50,7 +50,7 @@ def test_a_condition_compares_numbers_as_numbers_and_text_as_text(text, holds):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("wordcount>3", "no field of the record"),
+        ("wordcount>3", "not a field of the record"),
         ("word_count", "expected FIELD=VALUE"),
         ("word_count>=many", "holds numbers"),
     ],

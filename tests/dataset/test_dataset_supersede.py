@@ -308,7 +308,7 @@ def test_a_fix_leaves_a_page_that_opted_out_to_the_operation_that_withdraws_it(c
     before = sorted(path for path in crawled.path.rglob("*") if path.is_file())
     (problem,) = problems_of(WORK, "--fix", crawled.path)
     assert "1 page(s) opted out at a later visit, and text and raw page are still there" in problem
-    assert f"first run `scrapy dataset supersede {crawled.path}`" in problem
+    assert f"first run `gristmill dataset supersede {crawled.path}`" in problem
     assert before == sorted(path for path in crawled.path.rglob("*") if path.is_file())
     assert supersede(place_of(crawled), now=NOW).withdrawn == 1
     assert problems_of(WORK, "--fix", crawled.path) == []
@@ -317,9 +317,9 @@ def test_a_fix_leaves_a_page_that_opted_out_to_the_operation_that_withdraws_it(c
 def test_who_counts_every_record_is_told_of_those_that_may_have_been_replaced(crawled, kept):
     assert not pending(place_of(crawled))
     second_run(crawled, kept=[again(kept, 1)], changed=1)
-    assert f"`scrapy dataset supersede {crawled.path}`" in pending(place_of(crawled))
+    assert f"`gristmill dataset supersede {crawled.path}`" in pending(place_of(crawled))
     reported = scrapy("report", crawled.path)
     assert reported.returncode == 0
-    assert f"`scrapy dataset supersede {crawled.path}`" in reported.stderr
+    assert f"`gristmill dataset supersede {crawled.path}`" in reported.stderr
     supersede(place_of(crawled), now=NOW)
     assert not pending(place_of(crawled))

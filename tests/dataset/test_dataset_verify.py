@@ -1,4 +1,4 @@
-"""`scrapy dataset verify`: damage is found and named; each URL has exactly one verdict after --fix."""
+"""`gristmill dataset verify`: damage is found and named; each URL has exactly one verdict after --fix."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def test_a_folder_without_a_manifest_is_no_corpus(tmp_path):
 def test_a_corpus_that_lost_its_manifest_is_told_of_repair(folder, kept):
     write(folder, "w1", kept=[kept(1)])
     (folder.path / "manifest.json").unlink()
-    with pytest.raises(StorageError, match=r"no manifest\.json; `scrapy dataset repair .*` writes it again"):
+    with pytest.raises(StorageError, match=r"no manifest\.json; `gristmill dataset repair .*` writes it again"):
         verify(Place(str(folder.path)))
 
 
@@ -75,7 +75,7 @@ def test_a_ledger_that_is_cut_short_is_damage(folder, kept):
     [ledger] = (folder.path / "manifest.d").glob("*.json")
     ledger.write_bytes(ledger.read_bytes()[:100])
     [damage] = check(folder).damage
-    assert damage.startswith(f"manifest.d/{ledger.name}: not JSON") and "scrapy dataset repair" in damage
+    assert damage.startswith(f"manifest.d/{ledger.name}: not JSON") and "gristmill dataset repair" in damage
 
 
 def test_a_page_delivered_twice_is_there_once_after_fix(folder, kept):
@@ -205,7 +205,7 @@ def test_a_file_that_no_manifest_lists_is_named_with_exit_code_1(folder, kept, n
     copied(folder, name)
     done = scrapy("dataset", "verify", "--fix", str(folder.path))
     assert done.returncode == 1 and "ok:" not in done.stdout
-    assert f"{name}: in no manifest, but whoever reads {name.partition('/')[0]}/* reads it" in done.stderr
+    assert f"{name}: not in the manifest, but readers of {name.partition('/')[0]}/* find it" in done.stderr
 
 
 def test_a_sealed_file_that_its_worker_did_not_list_waits_for_fix(folder, kept):

@@ -1,4 +1,4 @@
-"""`scrapy dataset verify --fix` where the corpus is: in an object store, after workers that never come back."""
+"""`gristmill dataset verify --fix` where the corpus is: in an object store, after workers that never come back."""
 
 import datetime
 import shutil
@@ -99,7 +99,7 @@ def test_a_file_beside_the_corpus_is_as_wrong_in_an_object_store_as_on_a_disk(me
     place.put("shards/crawl-w2-000007.jsonl.zst", b"")
     stranger, unfinished = command(memory)
     assert stranger == (
-        "shards/more.jsonl.gz: in no manifest, but whoever reads shards/* reads it; move it out of the corpus"
+        "shards/more.jsonl.gz: not in the manifest, but readers of shards/* find it; move it out of the corpus"
     )
     assert unfinished.startswith("1 file(s) in no manifest, shards/crawl-w2-000007.jsonl.zst for one: a worker")
 
@@ -238,7 +238,7 @@ def test_what_the_manifest_lacks_after_a_kill_is_said_and_merged_by_fix(memory, 
 def test_a_torn_manifest_in_a_store_is_written_again_from_the_ledgers(memory, tmp_path, kept):
     twice(memory, tmp_path, kept)
     Place(memory).put("manifest.json", b'{"format": ')
-    with pytest.raises(StorageError, match=r"manifest.json: not JSON .*`scrapy dataset verify --fix memory://"):
+    with pytest.raises(StorageError, match=r"manifest.json: not JSON .*`gristmill dataset verify --fix memory://"):
         command(memory)
     assert command(memory, "--fix") == [] and len(urls(memory)) == 3
 

@@ -42,7 +42,7 @@ def write(folder, content):
         ("a: [", "expected YAML: "),
         (
             with_(sources={"a": {"files": "a.jsonl", "where": "wordcount > 5"}}),
-            "sources.a.where: wordcount > 5: 'wordcount' is no field of the record",
+            "sources.a.where: wordcount > 5: 'wordcount' is not a field of the record",
         ),
         (with_(token=1), "token: unknown key; did you mean 'tokens'"),
         ({"sources": GOOD["sources"]}, "tokens: is missing: how many tokens the mixture has"),
@@ -59,13 +59,16 @@ def write(folder, content):
         (with_(sources={"a": {"files": [["c"]]}}), "sources.a.files: expected a single value"),
         (
             with_(sources={"a": {"files": "c", "fields": {"lang": "l"}}}),
-            "sources.a.fields.lang: is no field of the rec",
+            "sources.a.fields.lang: is not a field of the rec",
         ),
         (
             with_(sources={"a": {"files": "c", "fields": {"language": [1]}}}),
             "sources.a.fields.language: expected a single value",
         ),
-        (with_(sources={"a": {"files": "c", "set": {"lang": "l"}}}), "sources.a.set.lang: is no field of the record"),
+        (
+            with_(sources={"a": {"files": "c", "set": {"lang": "l"}}}),
+            "sources.a.set.lang: is not a field of the record",
+        ),
         (
             with_(sources={"a": {"files": "c", "set": []}}),
             "sources.a.set: expected a field of the record for each line",
@@ -98,9 +101,9 @@ def write(folder, content):
         (target(shares={"en": 1}, bands=["x"]), r"targets\[0\].bands: expected a number, found 'x'"),
         (
             target(shares={"best": 1}, bands=[0.5]),
-            r"targets\[0\]: no band is called 'best'; these are: <0.5, >=0.5, none",
+            r"targets\[0\]: there is no band 'best'; known: <0.5, >=0.5, none",
         ),
-        (target(by="source", shares={"c": 1}), r"targets\[0\]: no source is called 'c'; these are: a, b"),
+        (target(by="source", shares={"c": 1}), r"targets\[0\]: there is no source 'c'; known: a, b"),
         (with_(targets=GOOD["targets"] * 2), "targets: name a field twice; write one target for each field"),
         (with_(cap=1), "cap: expected a mapping with the keys by, share, tokens"),
         (with_(cap={}), r"cap: expected one of share \(of the budget\) and tokens"),
@@ -139,8 +142,8 @@ def test_paths_are_those_of_the_folder_of_the_spec_and_the_budget_may_follow_fro
     ("content", "said"),
     [
         ("none.json", "none.json: the tokenizer cannot be read"),
-        ("spec.yaml", "spec.yaml: is no tokenizer that tokenizers reads"),
-        ({"tiktoken": "spec.yaml", "pattern": "x"}, "spec.yaml: is no tokenizer that tiktoken reads"),
+        ("spec.yaml", "spec.yaml: is not a tokenizer that tokenizers reads"),
+        ({"tiktoken": "spec.yaml", "pattern": "x"}, "spec.yaml: is not a tokenizer that tiktoken reads"),
     ],
 )
 def test_a_tokenizer_that_cannot_be_used_is_a_sentence(tmp_path, content, said):

@@ -70,7 +70,7 @@ def test_a_condition_holds_for_the_records_it_describes(text: str, holds: bool) 
     [
         ("", "expected FIELD=VALUE"),
         ("language", "expected FIELD=VALUE"),
-        ("wordcount>3", r"'wordcount' is no field of the record \(docs/record.md\); did you mean 'word_count'"),
+        ("wordcount>3", r"'wordcount' is not a field of the record \(docs/record.md\); did you mean 'word_count'"),
         ("language=de and wordcount>3", r"'wordcount' is no field.*character 17"),
         ("language=de and title~", "title needs a value"),
         ("(language=de", r"expected \) here.*character 13"),

@@ -27,7 +27,7 @@ from crawler.document import Document, DropReason
 from crawler.pipelines.base import DROPS
 from crawler.pipelines.dedup import ExactDedupPipeline, NearDedupPipeline
 from crawler.server.embedded import EmbeddedServer
-from crawler.stages.fingerprint import FingerprintStage, runs
+from crawler.stages.fingerprint import FingerprintStage, _hashed, _runs
 from tests.support.places import PROJECT
 from tests.support.server import kill
 
@@ -234,8 +234,8 @@ def test_an_index_made_with_other_parameters_is_refused_with_an_explanation(valk
     with pytest.raises(SchemeMismatchError) as error:
         asyncio.run(open_with(dataclasses.replace(dedup_config, bands=14, rows=8)))
     said = str(error.value)
-    assert "bands: the index has 20, you ask for 14; rows: the index has 6, you ask for 8" in said
-    assert "go on with it by -s NEARDUP_BANDS=20 -s NEARDUP_ROWS=6, or start a new index" in said
+    assert "bands: index 20, settings 14; rows: index 6, settings 8" in said
+    assert "continue with it by -s NEARDUP_BANDS=20 -s NEARDUP_ROWS=6, or start a new index" in said
     asyncio.run(open_with(dedup_config))  # as it says
 
 
@@ -244,8 +244,8 @@ def test_an_index_of_other_fingerprints_cannot_be_gone_on_with(dedup_config):
     stored = dataclasses.replace(scheme, bands=14, fingerprint_version=1).to_json()
     with pytest.raises(SchemeMismatchError) as error:
         scheme.check(stored)
-    assert "fingerprint_version: the index has 1, you ask for 2" in str(error.value)
-    assert "go on with it" not in str(error.value) and "start a new index" in str(error.value)
+    assert "fingerprint_version: index 1, settings 2" in str(error.value)
+    assert "continue with it" not in str(error.value) and "start a new index" in str(error.value)
 
 
 def test_a_server_that_is_not_there_at_the_start_is_an_error_with_the_setting(dedup_config):
@@ -418,7 +418,7 @@ def test_pairs_become_candidates_as_often_as_the_s_curve_says(dedup_config):
             shared = [f"{target}/{pair}/{i}" for i in range(common)]
             left = shared + [f"l{target}/{pair}/{i}" for i in range(size - common)]
             right = shared + [f"r{target}/{pair}/{i}" for i in range(size - common)]
-            a, b = (dedup_index.band_hashes(stage.signature(runs(s, 1)), scheme) for s in (left, right))
+            a, b = (dedup_index.band_hashes(stage.signature(_runs(_hashed(s), 1)), scheme) for s in (left, right))
             hits += any(x == y for x, y in zip(a, b, strict=True))
         expected = candidate_probability(jaccard, scheme.bands, scheme.rows)
         error = max(0.01, (expected * (1 - expected) / pairs) ** 0.5)

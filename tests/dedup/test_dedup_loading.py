@@ -1,4 +1,4 @@
-"""`scrapy dataset index`: new pages are checked against a corpus the user already has."""
+"""`gristmill dataset index`: new pages are checked against a corpus the user already has."""
 
 import gzip
 import json

@@ -74,7 +74,7 @@ class Desk:
 def _programs(folder: Path) -> None:
     folder.mkdir()
     gristmill = folder / "gristmill"
-    gristmill.write_text(f'#!/bin/sh\nexec {sys.executable} -m tests.docs.console "$@"\n')
+    gristmill.write_text(f'#!/bin/sh\nexec {sys.executable} -m crawler.commands.gristmill "$@"\n')
     gristmill.chmod(0o755)
     (folder / "valkey-server").symlink_to(find_binary())
 

@@ -274,7 +274,7 @@ CHECKS = {"apply": applies, "create": creates, "get": gets, "delete": deletes, "
 
 def test_the_status_is_shown_by_the_pod_of_the_exporter(everything, redis_url, tmp_path):
     """With its environment and nothing else."""
-    assert "exec deployment/exporter -- scrapy frontier status" in PAGE
+    assert "exec deployment/exporter -- gristmill frontier status" in PAGE
     (container,) = pods(everything)["Deployment/exporter"]["containers"]
     environment = {
         f"CRAWLER_{name}": value for name, value in everything["ConfigMap", "crawler-config"]["data"].items()

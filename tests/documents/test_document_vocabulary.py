@@ -64,7 +64,7 @@ def test_a_reason_is_declared_once_and_has_a_name(monkeypatch):
     assert "declared already" in register([Reason("of_a_package", "Another.")])[0]
     assert "declared already" in register([Reason("gone", "Mine.")])[0]
     for name in ("Gone", "gone with", "", "hold_mine", "custom:mine", "g" * 49):
-        assert "no name of a reason" in register([Reason(name)])[0]
+        assert "not a name of a reason" in register([Reason(name)])[0]
     assert Reason.of("gone") is DropReason.GONE
 
 

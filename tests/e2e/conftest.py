@@ -1,4 +1,4 @@
-"""Real crawls for the end-to-end tests: the demo web in one process, `scrapy crawl corpus` in another.
+"""Real crawls for the end-to-end tests: the demo web in one process, `gristmill crawl corpus` in another.
 
 The crawl of the demo web runs once a test session, however many test processes there are: the first one that needs it
 does the work under a file lock, the others read what it left.

@@ -10,7 +10,7 @@ from crawler.storage.files.shards import read_lines
 from demo.pages import load_web
 from tests.examples.copied import Copied, files_of
 
-SPIDER = '''"""`scrapy crawl letters -a folder=DIR`: every .txt file of a folder is judged like a page."""
+SPIDER = '''"""`gristmill crawl letters -a folder=DIR`: every .txt file of a folder is judged like a page."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LettersSpider(Spider):
 
     @staticmethod
     def check_arguments(arguments: Mapping[str, Any]) -> Path:
-        """The folder of `scrapy crawl letters`. Raises: InputError."""
+        """The folder of `gristmill crawl letters`. Raises: InputError."""
         folder = Path(str(arguments.get("folder", "")))
         if not arguments.get("folder") or not folder.is_dir():
             raise InputError([f"-a folder={folder}: expected a folder with .txt files"])

@@ -159,7 +159,7 @@ def test_without_the_package_its_corpus_is_read_and_its_configuration_is_refused
         ('Column("river_count"', 'Column("text"', "the record has a column text already; give yours another name"),
         ('"int64"', '"int"', "of kind 'int': expected a name, and one of string, int64"),
         ('Reason("too_many_rivers"', 'Reason("too_short"', "the reason too_short is declared already"),
-        ('after="quality"', 'after="fingerprint"', "after='fingerprint' is no stage that has a pipeline"),
+        ('after="quality"', 'after="fingerprint"', "after='fingerprint' is not a stage with a pipeline"),
         ('setting("RIVER_MOST"', 'setting("LANGUAGES"', "the setting LANGUAGES is declared twice"),
         ("from dataclasses import", "import no_such_module\nfrom dataclasses import", "cannot be loaded"),
         ('Stage(\n    "rivers"', 'Stage(\n    "streams"', "its entry point and its name 'streams' differ"),

@@ -1,4 +1,4 @@
-"""A corpus that is served as `scrapy explore` serves it, and a client that speaks plain HTTP."""
+"""A corpus that is served as `gristmill explore` serves it, and a client that speaks plain HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two corpora, or two versions of one, are compared as `scrapy dataset diff` compares them."""
+"""Two corpora, or two versions of one, are compared as `gristmill dataset diff` compares them."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_version_that_is_gone_is_told(desk: Desk) -> None:
 def test_what_is_too_large_for_a_page_names_the_command(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare_module, "MOST_RECORDS", 5)
     answer = desk.ask("/0/compare?before=0@1&after=0@1")
-    assert (answer.status, "run `scrapy dataset diff` instead" in answer.body) == (400, True)
+    assert (answer.status, "run `gristmill dataset diff` instead" in answer.body) == (400, True)
 
 
 @pytest.mark.parametrize("start", ["-1", "x", "1" * 10])

@@ -152,7 +152,7 @@ def test_texts_of_pages_are_shown_and_never_become_part_of_the_page(varied: Desk
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("where=nothing%3D1", "is no field of the record"),
+        ("where=nothing%3D1", "is not a field of the record"),
         ("where=language", "expected FIELD=VALUE"),
         ("where=quality_score%3Dhigh", "holds numbers"),
         ("where=quality_score%3Dnan", "holds numbers"),
@@ -161,7 +161,7 @@ def test_texts_of_pages_are_shown_and_never_become_part_of_the_page(varied: Desk
         ("where=title%3E", "expected a value"),
         ("sort=text", "expected a field of the record"),
         ("sort=id;drop table records", "expected a field of the record"),
-        ("where=%22;select 1%3D1", "is no field of the record"),
+        ("where=%22;select 1%3D1", "is not a field of the record"),
         ("after=nonsense", "no place in a list"),
         ("after=%5B%7B%7D,1%5D", "no place in a list"),
         ("after=%5B1%5D", "no place in a list"),

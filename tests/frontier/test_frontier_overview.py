@@ -75,7 +75,7 @@ def test_a_host_that_waits_although_its_turn_has_come_is_seen_by_its_age(frontie
 
 def test_a_domain_nobody_knows_is_an_error(frontier_run):
     async def scenario(frontier: Frontier) -> None:
-        with pytest.raises(LookupError, match=r"a\.example: nothing known of it"):
+        with pytest.raises(LookupError, match=r"a\.example: the crawl .* knows no URL of it"):
             await overview(frontier, domain="a.example")
 
     frontier_run(scenario)

@@ -387,7 +387,7 @@ def test_the_status_names_what_is_parked_with_an_example_and_the_reason(frontier
         assert "parked 30" in text
         reason = "its last 5 pages brought nothing new, nor did the last 10 of its domain (of 5 pages: 5 too short)"
         assert f"parked 25 links like {first.example}: {reason}" in text
-        assert "`scrapy frontier requeue parked` brings them back" in text
+        assert "`gristmill frontier requeue parked` brings them back" in text
         assert f"{view.scopes[0].barren} parked" in text
         await frontier.control.requeue("parked")
         assert (await overview(frontier)).barren == ()

@@ -58,7 +58,7 @@ def environment(spec: dict[str, Any], found: Objects) -> dict[str, str]:
 
 
 def settings_in(environment: dict[str, str], folder: Path) -> dict[str, Any]:
-    """What `scrapy settings` of a worker with this environment says of every declared setting."""
+    """What `gristmill settings` of a worker with this environment says of every declared setting."""
     code = (
         "import json; from scrapy.utils.project import get_project_settings; from crawler.config import declared;"
         "s = get_project_settings(); print(json.dumps({n: s.get(n) for n in declared()}, default=str))"

@@ -37,7 +37,7 @@ def test_a_worker_that_is_still_at_work_does_it_at_its_own_end(refused, caplog):
     other = refused.opened("w3")
     with caplog.at_level(logging.WARNING):
         end(refused)
-    assert "scrapy dataset supersede" in caplog.text and "'w3' is at work" in caplog.text
+    assert "gristmill dataset supersede" in caplog.text and "'w3' is at work" in caplog.text
     other.close()
     assert len(refused.records()) == 2
 

@@ -1,4 +1,4 @@
-"""What `scrapy optout` says of a page that may be kept follows from what was read, and from nothing else."""
+"""What `gristmill optout` says of a page that may be kept follows from what was read, and from nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def said(robots: str, *more: Signal, profile: str = "balanced") -> str:
 
 
 def test_what_other_bots_are_allowed_is_no_permission_for_us():
-    assert said(PERMITTED) == "nothing that was read speaks against AI training (profile balanced)"
+    assert said(PERMITTED) == "nothing that was read refuses AI training (profile balanced)"
     tdm = Signal("tdmrep", "meta", "0", "allow")
     assert said(PERMITTED, tdm) == "and training is allowed expressly (profile balanced)"
 
@@ -31,7 +31,7 @@ def test_what_other_bots_are_allowed_is_no_permission_for_us():
 @pytest.mark.parametrize("profile", ["balanced", "minimal"])
 def test_a_refusal_that_a_profile_does_not_count_is_said_to_be_one(profile):
     told = said(f"User-agent: GPTBot\nDisallow: /\n\n{PERMITTED}", profile=profile)
-    wanted = "robots.txt turns away bots that collect training data, which does not count here"
+    wanted = "robots.txt disallows bots that collect training data, which does not count here"
     assert told == f"{wanted} (profile {profile})"
 
 
@@ -40,4 +40,4 @@ def test_a_nofollow_is_not_said_to_decide_nothing():
     signals = [Signal("x-robots-tag", "header", "corpusbot: nofollow"), Signal("x-robots-tag", "header", "nosnippet")]
     show_explanation(Explanation("http://a.test/", Answer.YES, [], signals=signals), console)
     first, second = (line for line in console.file.getvalue().splitlines() if "x-robots-tag" in line)
-    assert "about links; heeded" in first and "recorded, decides nothing" in second
+    assert "about links; counts" in first and "recorded, decides nothing" in second

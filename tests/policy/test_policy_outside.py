@@ -3,12 +3,12 @@
 import pytest
 
 from crawler.document import Signal
-from crawler.plugins import PluginError
 from crawler.policy import decide
 from crawler.policy.decide import decide_body, decide_files, decide_headers
 from crawler.policy.signals import registry, tdmrep
 from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detector, OptOutFile
 from crawler.policy.signals.outside import refusing
+from crawler.problems import InputError
 
 CONTEXT = Context("CorpusBot", "strict", 0.0)
 BOT = {"product_token": "CorpusBot", "profile": "strict", "now": 0.0}
@@ -91,7 +91,7 @@ def test_it_cannot_change_what_the_detectors_after_it_read():
 
 def test_a_package_that_cannot_be_used_is_a_problem_before_the_first_request(monkeypatch):
     def refused(*_):
-        raise PluginError(["outside, entry point gristmill.signals x: cannot be loaded"])
+        raise InputError(["outside, entry point gristmill.signals x: cannot be loaded"])
 
     monkeypatch.setattr(registry, "registry", refused)
     registry.detectors.cache_clear()

@@ -86,7 +86,7 @@ def test_a_domain_that_gives_what_it_always_gave_is_not_said_to_be_released(tmp_
     site.shutdown()
     site.server_close()
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"{ADDRESS}:{port} is not in quarantine now; ")
+    assert done.stdout.startswith(f"{ADDRESS}:{port} is not in quarantine; ")
 
 
 def test_the_replay_that_it_advises_keeps_what_was_set_aside(released, tmp_path):

@@ -150,7 +150,7 @@ def test_each_kind_of_mistake_is_named_with_its_line(line: str, problem: str) ->
 @pytest.mark.parametrize("suffix", ["co.uk", "github.io", "com"])
 def test_a_public_suffix_is_nobodys_domain(suffix: str) -> None:
     assert problems(f"- {{domain: {suffix}, tier: A, licence: x}}") == [
-        "list.yaml:1: domain: expected a domain somebody registered; this one is a public suffix and covers strangers, "
+        "list.yaml:1: domain: expected a registered domain; this one is a public suffix and covers other owners, "
         f"found {suffix!r}"
     ]
 

@@ -234,7 +234,7 @@ def test_a_seed_file_in_utf_16_is_one_problem_with_a_remedy(order: str, tmp_path
 def test_a_seed_file_that_is_packed_is_one_problem_with_a_remedy(tmp_path: Path) -> None:
     seeds = tmp_path / "seeds.txt.gz"
     seeds.write_bytes(gzip.compress(b"https://a.org/\n"))
-    assert problems(seeds=str(seeds)) == [f"{seeds}: is packed with gzip; unpack it: gunzip -k seeds.txt.gz"]
+    assert problems(seeds=str(seeds)) == [f"{seeds}: is compressed with gzip; decompress it: gunzip -k seeds.txt.gz"]
 
 
 def test_a_line_that_is_not_utf_8_says_so(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_a_call_waits_for_its_server_with_growing_pauses_and_says_so_once(tmp_pa
         server.stop()
     assert pauses[:4] == [0.05, 0.1, 0.2, 0.4]
     said = [record.getMessage() for record in caplog.records]
-    assert [" is away " in line for line in said] == [True, False]
+    assert [" is unreachable " in line for line in said] == [True, False]
     assert said[1].startswith("the test's server is back after")
 
 
@@ -106,7 +106,7 @@ def test_an_outage_that_ends_with_another_process_is_over_for_a_call_that_was_me
     finally:
         server.stop()
     said = [record.getMessage() for record in caplog.records]
-    assert [" is away " in line for line in said] == [True, False]
+    assert [" is unreachable " in line for line in said] == [True, False]
     assert said[1].startswith("the test's server is back after")
 
 
@@ -130,7 +130,10 @@ def test_an_outage_is_told_once_however_many_calls_wait_for_its_end(redis_url: s
 
     asyncio.run(scenario())
     said = [record.getMessage() for record in caplog.records]
-    assert [" is away (command not allowed when used memory > 'maxmemory'" in line for line in said] == [True, False]
+    assert [" is unreachable (command not allowed when used memory > 'maxmemory'" in line for line in said] == [
+        True,
+        False,
+    ]
     assert said[1].startswith("the test's server is back after")
 
 

@@ -187,7 +187,7 @@ def test_a_place_for_a_socket_that_others_may_enter_is_refused(tmp_path, monkeyp
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     server = EmbeddedServer(tmp_path / ("deep" * 30))
     Path(server.url.removeprefix("unix://")).parent.mkdir(mode=0o755)
-    with pytest.raises(ServerError, match="belongs to somebody else"):
+    with pytest.raises(ServerError, match="belongs to another user"):
         server.start()
 
 

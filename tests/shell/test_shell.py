@@ -23,7 +23,7 @@ OPTIONAL = {"pyspark", "pyarrow", "duckdb", "atheris"}  # imported where it is u
 OPTIONAL |= {"crawlee"}  # the peer of a bench, in an environment of its own
 OPTIONAL |= {"tokenizers", "tiktoken"}  # of mixtures, which say what is missing
 OPTIONAL |= {"plugged"}  # a test writes it
-EXPLORE = {"duckdb", "starlette", "uvicorn"}  # of `scrapy explore`, which says what is missing
+EXPLORE = {"duckdb", "starlette", "uvicorn"}  # of `gristmill explore`, which says what is missing
 LATER = {"compression"}  # in the standard library from Python 3.14 on
 
 

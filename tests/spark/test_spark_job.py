@@ -108,7 +108,7 @@ def test_a_folder_with_an_earlier_result_is_left_alone(run_job, tmp_path):
     (tmp_path / "job" / "kept").mkdir(parents=True)
     job = run_job(str(archive), tmp_path / "job", *TWO)
     assert job.done.returncode == 1
-    assert "kept is there already" in job.done.stderr
+    assert "kept exists already" in job.done.stderr
     assert [path.name for path in (tmp_path / "job").iterdir()] == ["kept"]
 
 

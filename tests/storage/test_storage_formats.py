@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from crawler.plugins import PluginError
+from crawler.problems import InputError
 from crawler.storage.corpus.recovery import owner_of, recover
 from crawler.storage.files import formats
 from crawler.storage.files.errors import StorageError
@@ -64,7 +64,7 @@ def test_a_format_without_reader_is_for_exports_alone(beside):
 
 def test_a_broken_package_does_not_keep_anyone_from_the_built_in_formats(monkeypatch):
     def refused(*_):
-        raise PluginError(["outside, entry point gristmill.formats x: cannot be loaded"])
+        raise InputError(["outside, entry point gristmill.formats x: cannot be loaded"])
 
     monkeypatch.setattr(formats, "added", refused)
     assert format_of("w-000000.jsonl.zst") is shard_format("jsonl.zst")

@@ -142,7 +142,7 @@ def test_a_flipped_byte_in_the_text_is_told_wherever_the_text_stands_in_the_file
 def test_a_parquet_file_of_somebody_else_is_no_shard():
     file = io.BytesIO()
     pq.write_table(pa.table({"url": ["x"]}), file)
-    with pytest.raises(StorageError, match="no shard of this project"):
+    with pytest.raises(StorageError, match="not a shard of this project"):
         list(read_rows(file))
 
 

@@ -42,8 +42,8 @@ def test_one_that_dies_is_started_again_and_its_counters_count_on():
     assert place.run() is State.DONE
     assert place.worker.starts == 3
     assert place.lines == [
-        "w-1 | warning: it died (exit code 9); started again in 0.01 s",
-        "w-1 | warning: it died (exit code 9); started again in 0.02 s",
+        "w-1 | warning: it died (exit code 9); restarting in 0.01 s",
+        "w-1 | warning: it died (exit code 9); restarting in 0.02 s",
     ]
     whole = together([place.worker])
     assert (whole.kept, whole.fetched, whole.fetched_bytes, whole.rejected) == (9, 15, 300, {"quality/x": 6})
@@ -58,7 +58,7 @@ def test_one_that_dies_too_often_stays_down_and_says_so():
     place = Place("os.kill(os.getpid(), 9)")
     assert place.run() is State.FAILED
     assert place.worker.starts == QUICK.tries
-    assert place.lines[-1] == "w-1 | error: it died 4 times in a row (killed by SIGKILL) and stays down"
+    assert place.lines[-1] == "w-1 | error: it died 4 times in a row (killed by SIGKILL); it is not restarted"
 
 
 def test_one_that_lived_long_enough_begins_anew_with_the_first_pause():

@@ -1,4 +1,4 @@
-"""Runs `scrapy crawl corpus` over a web of loopback addresses and reads everything it left behind."""
+"""Runs `gristmill crawl corpus` over a web of loopback addresses and reads everything it left behind."""
 
 from __future__ import annotations
 

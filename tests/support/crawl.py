@@ -1,4 +1,4 @@
-"""Real crawls: `scrapy crawl` in a process of its own, real Valkey, real HTTP servers on loopback."""
+"""Real crawls: `gristmill crawl` in a process of its own, real Valkey, real HTTP servers on loopback."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.support.serving import DEADLINE
 
 
 class Worker:
-    """One `scrapy crawl` process."""
+    """One `gristmill crawl` process."""
 
     def __init__(
         self,

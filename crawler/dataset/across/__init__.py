@@ -1,1 +1,1 @@
-"""Duplicates between finished corpora: `scrapy dataset across`."""
+"""Duplicates between finished corpora: `gristmill dataset across`."""

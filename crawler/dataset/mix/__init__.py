@@ -1,1 +1,1 @@
-"""A mixture takes documents of several sources in given parts: `scrapy dataset mix`."""
+"""A mixture takes documents of several sources in given parts: `gristmill dataset mix`."""

@@ -51,7 +51,7 @@ def _body(plan: Plan, done: Exported) -> Iterator[str]:
         yield from (f"| {' | '.join(cells(line))} |" for line in plan.lines)
     if plan.spec.cap:
         yield ""
-        yield f"Values of {plan.spec.cap.by} that stand at the cap of {plan.spec.cap.tokens:,.0f} tokens: " + (
+        yield f"Values of {plan.spec.cap.by} that reach the cap of {plan.spec.cap.tokens:,.0f} tokens: " + (
             f"{len(plan.capped):,}."
         )
 

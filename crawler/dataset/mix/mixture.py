@@ -266,9 +266,7 @@ def _what_is_missing(
                 said.append((-abs(miss), _miss(spec, supply.groups, number, value, (tokens, miss))))
     least = -sum(amount for amount, _ in said)
     if not said or not asked:
-        return (
-            f"{spec.path}: tokens: {spec.budget:,.0f} are wanted, more than the cap leaves; raise cap or lower tokens"
-        )
+        return f"{spec.path}: tokens: {spec.budget:,.0f} are more than the cap leaves; raise cap or lower tokens"
     listed = "".join(f"\n  {text}" for _, text in sorted(said)[:SHOWN])
     return (
         f"{spec.path}: the targets cannot be reached together; the nearest mixture misses them by {least:,.0f} tokens:"

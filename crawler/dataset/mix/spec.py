@@ -167,7 +167,7 @@ def _spec(root: Value, path: Path) -> Spec | None:
         _check_total(target, each, budget)
         names = sorted(source.name for source in sources)
         if target.by == SOURCE and (strange := sorted(target.named - set(names))):
-            each.problem(f"no source is called {strange[0]!r}; these are: {', '.join(names)}")
+            each.problem(f"there is no source {strange[0]!r}; known: {', '.join(names)}")
     return Spec(
         path,
         hashlib.sha256(path.read_bytes()).hexdigest(),
@@ -216,7 +216,7 @@ def _by_field(value: Value | None) -> Iterator[tuple[str, Value]]:
         if name in record_fields():
             yield name, each
         else:
-            each.key_problem("is no field of the record; docs/record.md lists them")
+            each.key_problem("is not a field of the record; docs/record.md lists them")
 
 
 # --- targets ---------------------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def _target(value: Value) -> Target:
         _numbers(given.get("epochs")),
     )
     if found.bands and (strange := sorted(found.named - set(band_names(found.bands)))):
-        value.problem(f"no band is called {strange[0]!r}; these are: {', '.join(band_names(found.bands))}")
+        value.problem(f"there is no band {strange[0]!r}; known: {', '.join(band_names(found.bands))}")
     if zero := [name for name, count in found.epochs.items() if not count or name == OTHERS]:
         given["epochs"].problem("expected a named value with a number above 0", zero[0])
     total = sum(found.shares.values())

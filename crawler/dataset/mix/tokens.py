@@ -34,7 +34,7 @@ def counter(tokenizer: Tokenizer | None) -> tuple[str, Count]:
             f"{tokenizer.path}: needs {tokenizer.kind}, which is not installed: pip install {tokenizer.kind}"
         ) from None
     except Exception as error:  # these libraries raise whatever their parsers raise
-        raise StorageError(f"{tokenizer.path}: is no tokenizer that {tokenizer.kind} reads ({error})") from error
+        raise StorageError(f"{tokenizer.path}: is not a tokenizer that {tokenizer.kind} reads ({error})") from error
     return f"{tokenizer.kind}: sha256:{hashlib.sha256(content).hexdigest()}", count
 
 

@@ -123,7 +123,7 @@ def compared(name: str, test: str, value: str, fields: dict[str, Field], called:
     """A comparison. Raises: FilterError where there is no such field, or it cannot be compared like that."""
     field = field_of(name, fields)
     if field is None:
-        raise FilterError(f"{name!r} is no {called}{did_you_mean(name, fields)}")
+        raise FilterError(f"{name!r} is not a {called}{did_you_mean(name, fields)}")
     found = Comparison(field, test, value)
     if test not in _TESTS:
         raise FilterError(f"{field.name}: expected one of {' '.join(OPERATORS)} instead of {test[:_SHOWN]!r}")

@@ -111,8 +111,8 @@ def _check_counts(connection: duckdb.DuckDBPyConnection, listed: dict[str, int])
     for path, count in connection.execute(sql).fetchall() if listed else ():
         if count != listed[str(path)]:
             raise StorageError(
-                f"{path}: {count} records instead of the {listed[str(path)]} that the manifest lists; delete it, "
-                "it is made again"
+                f"{path}: {count} records instead of the {listed[str(path)]} that the manifest lists; delete it: "
+                "the next query makes it again"
             )
 
 

@@ -39,6 +39,6 @@ def named(place: Place, name: str) -> Version:
         known = ", ".join(tags) or "no tag"
         raise StorageError(
             f"{place.url}: no version or tag {name!r}; expected a tag ({known}) or at least {SHORTEST} characters of a "
-            f"hash that `scrapy dataset log {place.url}` lists"
+            f"hash that `gristmill dataset log {place.url}` lists"
         )
     raise StorageError(f"{place.url}: {len(found)} versions begin with {name!r}; give more characters of the hash")

@@ -127,9 +127,9 @@ def _follow(places: list[Place], found: Trace) -> list[Place]:
             waiting.append(place)
     found.unread += sorted(
         {
-            f"{url}: version {child['sha256'][:12]} ({child['operation']}) was written there and is not there now; "
-            f"where it was moved to another place, name that with --also-in; where it was removed for good, remove "
-            f"{parent.path_of(child_path(child))}, too"
+            f"{url}: version {child['sha256'][:12]} ({child['operation']}) was written there and is missing; "
+            f"if it was moved, name its new place with --also-in; if it was removed for good, remove "
+            f"{parent.path_of(child_path(child))} as well"
             for parent, child, url in gone
             if child["sha256"] not in hashes
         }
@@ -154,7 +154,7 @@ def _look(place: Place, wanted: Wanted, is_withdrawn: Callable[[Record], bool], 
             key, path = (each["path"], each["sha256"]), present.get(each["path"])
             if path is None:
                 if version["sha256"] == stands:
-                    found.unread.append(f"{place.path_of(each['path'])}: is listed and not there; restore it")
+                    found.unread.append(f"{place.path_of(each['path'])}: is listed, but missing; restore it")
                 continue
             if key not in held:
                 held[key] = _held(place, path, wanted, is_withdrawn)

@@ -120,7 +120,7 @@ def diagnose(
 
 
 def advice(found: Diagnosis) -> list[str]:
-    """What to do about it, in sentences; the limit that bites most comes first."""
+    """What to do about it, in sentences; the limit that rejects most comes first."""
     said = [_sentence(lever, found.total) for lever in found.levers[:5] if lever.alone]
     rejected = found.total - found.kept - found.held
     if rejected and not said:
@@ -251,6 +251,6 @@ def _distribution(name: str, kept: Counter[int], rejected: Counter[int]) -> Dist
 def _sentence(lever: Lever, total: int) -> str:
     limit = lever.limit
     profile = f" ({limit.profile})" if limit.profile else ""
-    verb = "keeps" if limit.final else "lets through to the stages behind it"
+    verb = "keeps" if limit.final else "passes on to the next stages"
     steps = ", ".join(f"→ {written(step.limit)} {verb} {step.documents} more" for step in lever.relaxed)
     return f"{limit.setting}{profile} {written(limit.limit)} {steps} (of {total}). {meaning(limit.reason)}"

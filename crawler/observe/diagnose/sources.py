@@ -1,4 +1,4 @@
-"""Where `scrapy diagnose` gets its records: from a corpus as it lies there, or from an archive judged again.
+"""Where `gristmill diagnose` gets its records: from a corpus as it lies there, or from an archive judged again.
 
 The choice is by hash of the seed and the document's address: the same seed always chooses the same documents.
 """
@@ -87,7 +87,7 @@ def from_archive(pattern: str, choice: Choice, config: Config) -> Sampled:
     pages = (page for name in expand(pattern) for page in read_archive(name, on_problem=problems.append))
     chosen = choice.of(pages, lambda page: f"{page.url} {page.record_id}")
     records = asyncio.run(_judge(chosen, config))
-    notes = ["duplicates were not looked for: a sample cannot show them"]
+    notes = ["duplicates were not judged: a sample cannot show them"]
     if problems:
         first = problems[0]
         notes.append(f"{len(problems)} broken records were left out, the first in {first.file} at byte {first.offset}")

@@ -1,4 +1,4 @@
-"""`scrapy diagnose` asks here: every threshold that decides on a text, and which of them a record misses.
+"""`gristmill diagnose` asks here: every threshold that decides on a text, and which of them a record misses.
 
 Works on stored records alone: the stages leave what they measured in `quality_signals` and beside it, so the decision
 can be taken again with other limits. Texts are not needed, and nothing is fetched or extracted again.

@@ -27,13 +27,13 @@ def show(found: Diagnosis, console: Console) -> None:
     for note in found.notes:
         console.print(Text(f"note: {note}", "dim"))
     sections = [
-        ("Rejected, in the order of the flow", _fitting(console, _reasons(found), _reasons(found, drawn=False))),
+        ("Rejected, in the order of the stages", _fitting(console, _reasons(found), _reasons(found, drawn=False))),
         (
             "Scores, kept and rejected",
             _fitting(console, _distributions(found.distributions), _distribution_lines(found.distributions)),
         ),
         ("What would keep more", _lines(advice(found))),
-        ("Thresholds, the one that bites most first", _fitting(console, _levers(found.levers), _lever_lines(found))),
+        ("Thresholds, the one that rejects most first", _fitting(console, _levers(found.levers), _lever_lines(found))),
         (
             "Nearest misses: only this threshold keeps them out",
             _fitting(console, _near(found.near_misses), _near_lines(found)),

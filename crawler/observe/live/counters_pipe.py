@@ -1,4 +1,4 @@
-"""Scrapy extension: tells the supervisor of `scrapy work` the counters of this worker, through an inherited pipe.
+"""Scrapy extension: tells the supervisor of `gristmill work` the counters of this worker, through an inherited pipe.
 
 A JSON object a line, once a second, and one at the end with `finished`, the reason of the end, and `told`, what the
 summary says of it (`crawler/observe/live/run_end.py`). A line is shorter than PIPE_BUF, so that it is written whole or,

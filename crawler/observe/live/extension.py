@@ -85,4 +85,4 @@ class ProgressExtension:
                 self._progress.tick(await counters_of(self._crawler))
                 await asyncio.sleep(TICK_SECONDS)
         except Exception:
-            logger.exception("progress is not shown any more; the crawl goes on")
+            logger.exception("progress is no longer shown; the crawl goes on")

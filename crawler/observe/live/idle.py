@@ -14,7 +14,7 @@ from crawler.statkeys import PUT, RECRAWL, SEEDS, SEEDS_KNOWN, SEEDS_REFUSED, SI
 _STOPS = frozenset({"shutdown"} | {f"closespider_{what}" for what in ("pagecount", "itemcount", "timeout")})
 """Finish reasons of a run that ended well and early: Ctrl-C or SIGTERM, and limits that were asked for."""
 _REFUSED = {
-    "outside": "is outside of what the crawl may fetch (its domains, paths and licences; also after `dataset exclude`)",
+    "outside": "is outside the scope of the crawl (its domains, paths and licences; also after `dataset exclude`)",
     "withdrawn": "is of a domain that was withdrawn from this crawl",
 }
 
@@ -27,8 +27,8 @@ def sections(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
     stopped = stats.get("finish_reason") in _STOPS or stats.get(STANDSTILL)
     if stopped and (waiting := int(stats.get(WAITING, 0))):
         wait = "URL waits" if waiting == 1 else "URLs wait"
-        first = "after `scrapy frontier resume` " if stats.get(STANDSTILL) else ""
-        body = f"{waiting:,} {wait} in the frontier: {first}the same crawl command goes on"
+        first = "after `gristmill frontier resume` " if stats.get(STANDSTILL) else ""
+        body = f"{waiting:,} {wait} in the frontier: {first}the same crawl command continues"
         yield "Stopped before its end", Text(body, "yellow")
 
 
@@ -46,8 +46,8 @@ def _sentences(stats: Mapping[str, Any]) -> Iterator[str]:
         keep = "was known before this run and keeps its verdict"
         keep = keep if known == 1 else "were known before this run and keep their verdicts"
         yield (
-            f"{known:,} of {number_of(seeds, 'seed')} {keep} (`scrapy report` says which): RECRAWL=1 asks for "
-            "what may have changed, another CRAWL_ID and CORPUS_DIR begin anew"
+            f"{known:,} of {number_of(seeds, 'seed')} {keep} (`gristmill report` says which): RECRAWL=1 fetches "
+            "what may have changed, another CRAWL_ID and CORPUS_DIR start a new crawl"
         )
     if lists_nothing(stats):
         files = int(stats[SITEMAPS])

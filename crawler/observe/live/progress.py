@@ -71,7 +71,7 @@ class Counters:
     held: int = 0
     domains: list[str] = field(default_factory=list)  # in work now
     archives: ArchiveCounters | None = None  # in a replay
-    workers: list[WorkerCounters] = field(default_factory=list)  # of `scrapy work`, whose sums these counts are
+    workers: list[WorkerCounters] = field(default_factory=list)  # of `gristmill work`, whose sums these counts are
 
     @property
     def judged(self) -> int:
@@ -206,7 +206,7 @@ def _rate(history: deque[tuple[float, int]]) -> float:
 
 
 def _in_short(workers: list[WorkerCounters]) -> str:
-    """Of `scrapy work`: how many workers do what, and what they take together."""
+    """Of `gristmill work`: how many workers do what, and what they take together."""
     if not workers:
         return ""
     working = sum(worker.state == "working" for worker in workers)

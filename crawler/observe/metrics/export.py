@@ -1,4 +1,4 @@
-"""`scrapy frontier export` shows the frontier to Prometheus until it is stopped: one process for each crawl."""
+"""`gristmill frontier export` shows the frontier to Prometheus until it is stopped: one process for each crawl."""
 
 from __future__ import annotations
 

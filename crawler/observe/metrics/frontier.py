@@ -25,20 +25,20 @@ class Look:
 
 
 GAUGES: dict[str, tuple[str, Callable[[Look], float]]] = {
-    "queued": ("URLs that wait for their turn", lambda look: look.view.counts.queued),
-    "waiting": ("of the queued: not before a pause of their own has passed", lambda look: look.view.counts.waiting),
-    "leased": ("URLs in the hands of workers", lambda look: look.view.counts.leased),
-    "held": ("URLs set aside until somebody says otherwise", lambda look: look.view.counts.held),
+    "queued": ("URLs that wait in a queue", lambda look: look.view.counts.queued),
+    "waiting": ("queued URLs that wait for a later try", lambda look: look.view.counts.waiting),
+    "leased": ("URLs leased to workers", lambda look: look.view.counts.leased),
+    "held": ("URLs on hold until they are requeued", lambda look: look.view.counts.held),
     "done": ("URLs with an outcome", lambda look: look.view.counts.done),
     "dead": ("URLs given up after their last try", lambda look: look.view.counts.dead),
     "seen": ("URLs ever taken", lambda look: look.view.counts.seen),
     "fetchable": ("URLs that politeness allows to be fetched within a minute", lambda look: look.view.fetchable),
     "scopes": ("domains that the frontier knows", lambda look: look.view.hosts),
     "ready_scopes": ("domains whose turn has come", lambda look: sum(s.ready_for > 0 for s in look.view.scopes)),
-    "blocked_scopes": ("domains left alone for a while", lambda look: sum(s.blocked_for > 0 for s in look.view.scopes)),
+    "blocked_scopes": ("domains blocked for a while", lambda look: sum(s.blocked_for > 0 for s in look.view.scopes)),
     "paused_scopes": ("domains paused by a person", lambda look: sum(s.paused for s in look.view.scopes)),
     "oldest_ready_seconds": (
-        "how long the domain that waits longest has been ready",
+        "how long the longest waiting domain has been ready",
         lambda look: look.view.oldest_ready or 0,
     ),
     "finished_per_second": ("URLs finished a second over the last minute, by all workers", lambda look: look.view.rate),

@@ -53,7 +53,7 @@ class Observed(Collector):
     def collect(self) -> Iterator[Metric]:
         """The distributions, and what the processes of this worker take."""
         yield from chain[Metric](self._latency.collect(), self._quality.collect(), self._pii.collect())
-        restarts = CounterMetricFamily("corpus_pool_restarts", "How often the stage pool was started anew")
+        restarts = CounterMetricFamily("corpus_pool_restarts", "How often the stage pool was restarted")
         restarts.add_metric([], float(self._pool_restarts()))
         yield restarts
         memory = GaugeMetricFamily(

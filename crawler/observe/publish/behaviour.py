@@ -116,7 +116,7 @@ def _while_crawling(rules: PolicyFacts) -> str:
     if not rules:
         return f"a crawl whose rules are {NOT_RECORDED}"
     recorded = rules.get("noted_files", [])
-    noted = f". Asked for and recorded, never obeyed: {', '.join(recorded)}" if recorded else ""
+    noted = f". Fetched and recorded, never obeyed: {', '.join(recorded)}" if recorded else ""
     return (
         f"before and during collection, profile {rules.get('optout_profile', NOT_RECORDED)}: robots.txt, and each "
         f"refusal by these protocols: {_protocols(rules)}{_exceptions(rules)}. Any refusal that counts wins, whatever "
@@ -139,7 +139,7 @@ def _while_replaying(found: Provenance, rules: PolicyFacts) -> str:
             f"of {number_of(unknown, 'kept document')} the archives do not say what robots.txt and opt-out files said"
         )
     if as_text:
-        parts.append(f"{as_text:,} of them text alone, so that no statement of the page could be seen")
+        parts.append(f"{as_text:,} of them as text only, so that no statement of the page was visible")
     return "; ".join(parts)
 
 

@@ -90,7 +90,7 @@ def as_markdown(found: Provenance) -> str:
     """The summary as a document for people."""
     lines = [f"# {TEMPLATE}", ""]
     lines += [
-        "The corpus's part, made by `scrapy report --eu` from its manifest and its records. What only the provider of a"
+        "The corpus's part, made by `gristmill report --eu` from manifest and records. What only the provider of a"
     ]
     lines += [f"model can say is marked {TO_COMPLETE}.", ""]
     lines += [f"Version of the corpus: {found.version}  ", f"Last update: {found.updated}", ""]
@@ -233,7 +233,7 @@ def _withdrawals(found: Provenance) -> str:
         return f"none so far{elsewhere}"
     gone, by_rule = found.removed_with(found.requests), found.by_rule
     refused = len({domain for wish in found.withdrawals for domain in wish["refused"]})
-    never = f"; {number_of(refused, 'domain')} not asked again" if refused else ""
+    never = f"; {number_of(refused, 'domain')} not requested again" if refused else ""
     rules = (
         f"; {number_of(len(by_rule), 'time')} by a rule (no longer granted, refused by now, or its time is over), "
         f"{number_of(found.removed_with(by_rule), 'document')} removed"

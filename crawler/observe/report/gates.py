@@ -70,7 +70,7 @@ class Breach:
         of = self.name if self.gate.of == WHOLE else f"{self.gate.of} {self.name}"
         where = f"{of}: {self.gate.figure}"
         if self.value is None:
-            return f"{where} has no value (`missing: pass` in the gates lets that go)"
+            return f"{where} has no value (`missing: pass` in the gates accepts that)"
         bound, word = (self.gate.low, "minimum") if self.value < self.gate.low else (self.gate.high, "maximum")
         side = "below" if word == "minimum" else "above"
         return f"{where} is {self.value:.6g}, {side} the {word} {bound:g}"
@@ -129,7 +129,7 @@ def _gates(root: Value) -> list[Gate]:
 def _gate(of: str, figure: str, bounds: Value) -> Gate | None:
     known, before = (*FIGURES, *(CONCENTRATION if of == WHOLE else ())), bounds.count
     if figure not in known and figure_of(figure) is None:
-        bounds.key_problem(f"no figure is called {figure!r}{did_you_mean(figure, known)}")
+        bounds.key_problem(f"there is no figure {figure!r}{did_you_mean(figure, known)}")
         return None
     given = bounds.mapping(_KEYS)
     if bounds.is_mapping and not {"min", "max"} & given.keys():

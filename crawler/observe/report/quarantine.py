@@ -8,7 +8,7 @@ from crawler.quarantine.rule import UNIT
 from crawler.statkeys import QUARANTINED
 from crawler.storage.types import Run
 
-MEANING = "far less text than before: its poor pages are in rejected/; `scrapy quarantine --release DOMAIN` ends it"
+MEANING = "far less text than before: its poor pages are in rejected/; `gristmill quarantine --release DOMAIN` ends it"
 
 
 def quarantined_of(runs: Iterable[Run]) -> dict[str, float]:

@@ -155,9 +155,9 @@ def sections(found: list[Brought]) -> Iterator[tuple[str, RenderableType]]:
     if found:
         domains = by_domain(found)
         more = f" ({TOP} of {len(domains):,})" if len(domains) > TOP else ""
-        yield f"Requests by domain, most fruitless first{more}", _domain_table(domains[:TOP])
+        yield f"Requests by domain, lowest yield first{more}", _domain_table(domains[:TOP])
         more = f" ({TOP} of {len(found):,})" if len(found) > TOP else ""
-        yield f"Where the requests went, and what they brought{more}", _table(found[:TOP])
+        yield f"Requests by shape of the URL, and their yield{more}", _table(found[:TOP])
 
 
 def _table(rows: list[Brought]) -> Table:

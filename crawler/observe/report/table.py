@@ -107,7 +107,7 @@ def notes(books: Books, by: str, top: int | None, left_out: int) -> list[str]:
     if left_out:
         found.append(f"{left_out} more column{'s' if left_out > 1 else ''}: a wider terminal, or --format csv")
     if by != "batch" and any(account.spent.requests or account.spent.cpu_seconds for account in books.groups[by]):
-        found.append("≈ only the runs know it: this group's share, by requests, pages read and pages drawn")
+        found.append("≈ recorded by run only: this group's share, by requests, pages read and pages drawn")
     return found
 
 

@@ -98,7 +98,7 @@ def _share(summary: Summary, console_width: int) -> Text:
 
 def _sections(summary: Summary, room: int) -> Iterable[tuple[str, RenderableType]]:
     if summary.rejections:
-        yield "Rejected, in the order of the flow", _verdict_table(summary.rejections, "yellow", room)
+        yield "Rejected, in the order of the stages", _verdict_table(summary.rejections, "yellow", room)
     if summary.holds:
         yield "On hold: tried again by a later run", _verdict_table(summary.holds, "cyan", room)
     if summary.domains or summary.rejected_domains:
@@ -111,10 +111,10 @@ def _sections(summary: Summary, room: int) -> Iterable[tuple[str, RenderableType
     types, expected = summary.page_types, summary.confidences
     for title, counts, colour in (
         (_title("Languages", summary.languages), summary.languages, "green"),
-        ("Kept, names not looked for: no model in PII_MODELS", summary.names_uncovered, "yellow"),
+        ("Kept without name redaction: no model in PII_MODELS", summary.names_uncovered, "yellow"),
         (_title("Licences", summary.licences), summary.licences, "green"),
-        (f"Page types, as the extractor reads the pages{summary.unread_by_model(types)}", types, "green"),
-        (f"F1 that the extractor expects of the texts{summary.unread_by_model(expected)}", expected, "green"),
+        (f"Page types, as the extractor classifies them{summary.unread_by_model(types)}", types, "green"),
+        (f"Expected extraction quality (F1){summary.unread_by_model(expected)}", expected, "green"),
         (summary.annotated, summary.annotations, "green"),
         ("Links left out, counted on every page", summary.left_out, "yellow"),
     ):
@@ -183,7 +183,7 @@ def _show_next_steps(summary: Summary, console: Console) -> None:
     if not any(folder.documents for folder in summary.folders):
         return
     steps = [
-        ("read some of it", f"{ours} report --samples 5 {where}"),
+        ("read samples", f"{ours} report --samples 5 {where}"),
         ("histograms, for a browser", f"{ours} report --html {where}"),
         ("check every hash and line", f"{ours} dataset verify {where}"),
     ]

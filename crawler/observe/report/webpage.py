@@ -23,7 +23,7 @@ _TOP = 30
 _HISTOGRAM_TITLES = {
     "quality_score": "Quality score",
     "language_score": "Language score",
-    "extraction_confidence": "F1 that the extractor expects of the texts",
+    "extraction_confidence": "Expected extraction quality (F1)",
     "extraction_yield": "Extraction yield (characters out per byte in)",
 }
 _LENGTH_TITLES = {
@@ -139,9 +139,9 @@ def _tables(summary: Summary) -> Iterator[_Table]:
         ("Languages", summary.languages, "kept"),
         ("Licences", summary.licences, "kept"),
         ("Personal data, redacted (documents)", summary.pii_types, "kept"),
-        ("Kept, names not looked for: no model in PII_MODELS", summary.names_uncovered, "not"),
+        ("Kept without name redaction: no model in PII_MODELS", summary.names_uncovered, "not"),
         ("Pages drawn in a browser, per cent", {name: round(100 * s) for name, s in summary.drawn.items()}, "kept"),
-        (f"Page types, as the extractor reads the pages{summary.unread_by_model(types)}", types, "kept"),
+        (f"Page types, as the extractor classifies them{summary.unread_by_model(types)}", types, "kept"),
         (summary.annotated, summary.annotations, "kept"),
         ("Links left out, counted on every page", summary.left_out, "not"),
     ):
@@ -156,9 +156,9 @@ def _requests(asked: list[Brought]) -> Iterator[_Table]:
     ]
     if rows:
         domains = [(_domain_line(d), d.requests) for d in by_domain(asked)[:_TOP]]
-        yield _Table("Requests by domain, most fruitless first", domains, max(n for _, n in domains), "not")
+        yield _Table("Requests by domain, lowest yield first", domains, max(n for _, n in domains), "not")
         more = f" ({_TOP} of {_n(len(asked))})" if len(asked) > _TOP else ""
-        yield _Table(f"Where the requests went, by shape of the URL{more}", rows, rows[0][1], "kept")
+        yield _Table(f"Requests by shape of the URL{more}", rows, rows[0][1], "kept")
 
 
 def _domain_line(domain: Domain) -> str:
@@ -202,7 +202,7 @@ def _domains(books: Books) -> tuple[list[str], list[list[str]], str]:
     ]
     count = len(books.groups["domain"])
     more = f" ({_TOP} of {_n(count)})" if count > _TOP else ""
-    return ["domain", *(FIGURES[name].label for name in _DOMAIN_COLUMNS)], rows, f"Requests and what they brought{more}"
+    return ["domain", *(FIGURES[name].label for name in _DOMAIN_COLUMNS)], rows, f"Requests and their yield{more}"
 
 
 def _concentration(balance: Balance) -> list[list[str]]:

@@ -98,5 +98,5 @@ def refuses(statement: Signal) -> bool:
 
 
 DETECTOR = Detector(
-    NAME, VERSION, "robots.txt turns away a bot that collects training data", robots=from_robots, in_minimal=False
+    NAME, VERSION, "robots.txt disallows a bot that collects training data", robots=from_robots, in_minimal=False
 )

@@ -70,7 +70,7 @@ class OptOutFile:
 class Detector:
     """One declared protocol: its name and version, and a function for each carrier it can stand in.
 
-    refusal: what its refusal means, in words, for `scrapy optout`; "" = its statements are recorded and never decide.
+    refusal: what its refusal means, in words, for `optout`; "" = its statements are recorded and never decide.
     in_minimal: the profile `minimal` obeys it. resolve: for a protocol in which a statement in the body overrules one
     in the header, so that it is decided on the body only: `resolve(signals, url)` answers the statement that counts
     among those of all protocols, None where none does; url: the page's, for relative links. Another package adds a

@@ -78,7 +78,7 @@ class LanguageIdentifier:
 
     name: in the setting; its answers stand in `language_signals` under the `name` of what is loaded. load: called once
     a process with what stands behind `name:` in the setting ("" where nothing does). Raises: ValueError, which goes on
-    behind "LANGUAGE_IDENTIFIER": "names x.bin, which is no file: download the model first".
+    behind "LANGUAGE_IDENTIFIER": "names x.bin, which is not a file: download the model first".
     """
 
     name: str
@@ -124,13 +124,13 @@ def _label_code(label: str) -> str:
 
 def _fasttext(path: str) -> Identifier:
     if not Path(path).is_file():
-        raise ValueError(f"names {path}, which is no file: download the model first")
+        raise ValueError(f"names {path}, which is not a file: download the model first")
     if find_spec("fasttext") is None:
         raise ValueError("needs the module fasttext: run `pip install fasttext-predict`")
     try:
         return FastText(path)
     except (ValueError, RuntimeError, MemoryError) as error:
-        raise ValueError(f"names {path}, which is no fastText model: {error}; download it again") from error
+        raise ValueError(f"names {path}, which is not a fastText model: {error}; download it again") from error
 
 
 class Py3Langid:

@@ -194,7 +194,7 @@ def check_identifier(config: LanguageConfig) -> list[str]:
     else:
         return []
     return [
-        f"{name}: no identifier knows {code!r}, so that no page would ever be in it: take it out, or set "
+        f"{name}: no identifier knows {code!r}, so that no page could be in it: remove it, or set "
         f"LANGUAGE_IDENTIFIER to a model that knows it"
         for name, codes in (("LANGUAGES", config.languages), ("LANGUAGE_MIN_SCORES", config.min_scores))
         for code in codes

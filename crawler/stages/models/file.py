@@ -79,7 +79,7 @@ def load(name: str, kind: str, compute: Compute) -> Stored:
     """A model of this kind that was trained on the features that are computed here. Raises: ModelError."""
     found = read(name)
     if found.card["kind"] != kind:
-        raise ModelError(f"model {name}: is of the kind {found.card['kind']!r}, needed is one of the kind {kind!r}")
+        raise ModelError(f"model {name}: is of the kind {found.card['kind']!r}, expected {kind!r}")
     stored = [
         Features(one["group"], one["version"], tuple(one["names"]), found.arrays[f"features.{one['group']}"])
         for one in found.card["features"]
@@ -87,7 +87,7 @@ def load(name: str, kind: str, compute: Compute) -> Stored:
     if other := complaint(stored, compute(found.probe)):
         raise ModelError(
             f"model {name}: was trained on other features than this version computes ({other}): "
-            "take the version that it was made for, or train it anew"
+            "use the version that it was made for, or train it again"
         )
     return found
 
@@ -97,7 +97,7 @@ def read(name: str) -> Stored:
     data = _bytes(name)
     digest = hashlib.sha256(data).hexdigest()
     if not digest.startswith(_split(name)[1]):
-        raise ModelError(f"model {name}: the file has the SHA-256 {digest}, another one was asked for")
+        raise ModelError(f"model {name}: the file has the SHA-256 {digest} instead of the requested one")
     try:
         arrays = _arrays(name, data)
         card: Card = orjson.loads(arrays.pop("card").tobytes())
@@ -160,4 +160,4 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _damaged(name: str, error: Exception) -> ModelError:
-    return ModelError(f"model {name}: is damaged, or no model's file ({error}); restore it from a copy")
+    return ModelError(f"model {name}: is damaged, or not a model file ({error}); restore it from a copy")

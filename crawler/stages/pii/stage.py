@@ -134,7 +134,7 @@ def _region_problems(region: str) -> list[str]:
     from phonenumbers import SUPPORTED_REGIONS  # late, like the rest of what only judging needs
 
     known = region in SUPPORTED_REGIONS
-    return [] if known else [f"PII_PHONE_REGION={region!r} is no region with telephone numbers: GB for example, not UK"]
+    return [] if known else [f"PII_PHONE_REGION={region!r} is not a region of phone numbers: GB for example, not UK"]
 
 
 _NOTICE_REACH = 200  # characters of a line on each side of a name in which a notice is looked for

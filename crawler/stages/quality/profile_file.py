@@ -1,6 +1,6 @@
 """Quality profiles of one's own are read from a YAML file (QUALITY_PROFILES_FILE), every problem with line and column.
 
-A profile is based on a built-in one and changes thresholds of rule sets (named `rule_set.field`, as `scrapy diagnose`
+A profile is based on a built-in one and changes thresholds of rule sets (named `rule_set.field`, as `diagnose`
 names them), bounds of the score, and what a text has to have.
 """
 

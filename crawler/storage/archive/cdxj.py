@@ -2,7 +2,7 @@
 
 One line a response or revisit record: SURT key, 14-digit UTC time, JSON (url, mime, status, digest, length, offset,
 filename; all strings, as pywb writes them). Lines are collected while the archive grows (`Draft`) and come out the same
-when they are read back from it (`scan`): after a crash, and for `scrapy dataset verify`.
+when they are read back from it (`scan`): after a crash, and for `gristmill dataset verify`.
 
 Sources: the CDXJ format of pywb and of the IIPC's OpenWayback; the standard's name of a revisit there, `warc/revisit`.
 """

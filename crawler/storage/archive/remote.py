@@ -110,7 +110,7 @@ def _listed(path_or_url: str, *, anonymous: bool) -> list[str]:
     try:
         lines = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise StorageError(f"{path_or_url}: byte {error.start} is no UTF-8; save the list as UTF-8") from None
+        raise StorageError(f"{path_or_url}: byte {error.start} is not UTF-8; save the list as UTF-8") from None
     names = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
     if not names:
         raise StorageError(f"{path_or_url}: names no archive; expected one path or URL a line")

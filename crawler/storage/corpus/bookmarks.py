@@ -56,7 +56,7 @@ class Bookmarks:
         if digest != self._digest:
             raise StorageError(
                 f"{archive} has been replayed into this corpus with other settings; give another CORPUS_DIR, or set "
-                "them back to go on"
+                "them back to continue"
             )
         return mark
 

@@ -298,7 +298,7 @@ class Corpus:
             path = self.place.root / index_path(relative)
             record_index.make(self.place, relative, entry["sha256"], entry["documents"], path)
         except Exception as error:  # pyarrow raises errors of its own, and the shard is safe
-            logger.warning("%s: has no index now (%s); the next query makes it", relative, error)
+            logger.warning("%s: its index was not written (%s); the next query makes it", relative, error)
 
     def _shards(self, folder: str) -> ShardWriter:
         storage = self._config.storage

@@ -23,8 +23,8 @@ def warn_of_missing_files(place: Place) -> None:
     """Say it once, at the start: the pages in such a file keep their verdicts, and nobody fetches them again."""
     if missing := missing_files(place):
         logger.warning(
-            "%s: %d file(s) that the manifest lists are not there or not whole, %s for one: their pages count as kept "
-            "or rejected and are not fetched again; `scrapy dataset verify %s` names each, restore them from a copy",
+            "%s: %d file(s) that the manifest lists are missing or incomplete, %s for one: their pages count as kept "
+            "or rejected and are not fetched again; `gristmill dataset verify %s` names each, restore them from a copy",
             place.url,
             len(missing),
             missing[0],

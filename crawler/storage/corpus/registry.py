@@ -121,8 +121,8 @@ class Registry:
         tag: Tag = {"name": name, "sha256": sha256, "time": time, "number": known["number"] + 1 if known else 1}
         if not self._place.create(_tag_path(name, tag["number"]), indented(tag)):
             raise StorageError(
-                f"{self._place.url}: somebody else set the tag {name!r} at the same moment; look with "
-                f"`scrapy dataset log {self._place.url}` and run the same command again"
+                f"{self._place.url}: another process set the tag {name!r} at the same moment; check "
+                f"`gristmill dataset log {self._place.url}` and run the same command again"
             )
         return tag
 

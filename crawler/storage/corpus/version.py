@@ -55,7 +55,7 @@ def note_child(parent: Place, sha256: str, url: str, version: Version) -> None:
         Registry(parent).add_child({"sha256": version["sha256"], "place": place, "operation": version["operation"]})
     except StorageError as error:
         logger.warning(
-            "%s (version %s) cannot note that %s was made of it (%s): name it with --also-in to `dataset lineage`",
+            "%s (version %s) cannot record that %s was made from it (%s): name it with --also-in to `dataset lineage`",
             parent.url, sha256[:12], url, error,
         )  # fmt: skip
 

@@ -21,7 +21,7 @@ class RemovedError(StorageError):
     def but_not_acknowledged(self) -> StorageError:
         """What people are told where no page counts as done before its record is elsewhere."""
         return StorageError(
-            f"{self.path}: somebody removed it, or a folder above it, before it was in the store; no page is lost: the "
+            f"{self.path}: it was removed, or a folder above it, before it was in the store; no page is lost: the "
             "same command makes the folder again and fetches what was not in the store"
         )
 
@@ -29,7 +29,7 @@ class RemovedError(StorageError):
 def unwritten(path: object, error: OSError) -> StorageError:
     """A file that could not be written: what people are told, with the way out."""
     if isinstance(error, FileNotFoundError):
-        way = "Somebody removed it, or a folder above it, while it was in use: put it back from a copy"
+        way = "It was removed, or a folder above it, while it was in use: restore it from a copy"
     else:
         way = "What was committed stays readable; free space or fix permissions on that disk"
     said = f"{error.strerror or error}. {way}, then run the same command again to resume"

@@ -59,8 +59,8 @@ class Journal:
             if not os.fstat(self._file.fileno()).st_nlink:
                 raise RemovedError(
                     self.part,
-                    "somebody removed it while it was being written, and its records are lost. Put its folder back if "
-                    "it is gone; the same command goes on with the pages that are left, and another CRAWL_ID fetches "
+                    "it was removed while it was being written, and its records are lost. Restore its folder if "
+                    "it is missing; the same command continues with the remaining pages, and another CRAWL_ID fetches "
                     "all of them again",
                 )
             if not self._named:

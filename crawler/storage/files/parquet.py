@@ -104,4 +104,4 @@ def read_json_lines(file: IO[bytes]) -> Iterator[bytes]:
 def _check_columns(source: Any) -> None:
     metadata = source.schema_arrow.metadata or {}
     if b"crawler.schema" not in metadata:
-        raise StorageError("a Parquet file without crawler.schema in its metadata is no shard of this project")
+        raise StorageError("a Parquet file without crawler.schema in its metadata is not a shard of this project")

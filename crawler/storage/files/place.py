@@ -145,7 +145,7 @@ class Place:
             return self.open(relative)
         except FileNotFoundError:
             raise StorageError(
-                f"{self.path_of(relative)}: the manifest lists it and it is not there; restore it from a copy"
+                f"{self.path_of(relative)}: listed in the manifest, but missing; restore it from a copy"
             ) from None
         except OSError as error:
             raise StorageError(
@@ -205,14 +205,14 @@ class Place:
         if not (relative == MANIFEST or relative.startswith(f"{LEDGERS}/")):
             return "restore it or give another folder"
         if self.remote and relative == MANIFEST:
-            return f"`scrapy dataset verify --fix {self.url}` writes it again from {LEDGERS}/"
+            return f"`gristmill dataset verify --fix {self.url}` writes it again from {LEDGERS}/"
         if self.remote:
             return (
-                "restore it from an older version of the object; or copy the corpus to a disk, run `scrapy dataset "
+                "restore it from an older version of the object; or copy the corpus to a disk, run `gristmill dataset "
                 f"repair` there, and bring {LEDGERS}/ and {MANIFEST} back"
             )
         if any((self.root / folder).is_dir() for folder in (LEDGERS, *FOLDERS)):
-            return f"`scrapy dataset repair {self.url}` writes it again from the files"
+            return f"`gristmill dataset repair {self.url}` writes it again from the files"
         return "restore it or give another folder"
 
     # --- signs of life -----------------------------------------------------------------------------------------------

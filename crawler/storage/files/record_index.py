@@ -95,7 +95,7 @@ def make(place: Place, shard: str, sha256: str, documents: int, path: Path) -> N
         if count != documents:
             raise StorageError(
                 f"{place.path_of(shard)}: {count} records instead of the {documents} that the "
-                f"manifest lists; `scrapy dataset verify {place.url}` says more"
+                f"manifest lists; `gristmill dataset verify {place.url}` says more"
             )
         with disk(path):
             draft.replace(path)

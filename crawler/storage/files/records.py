@@ -38,7 +38,7 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
 
     The text is part of it only if `with_text` (setting REJECTED_TEXT), policy has let the text pass
     (`doc.text_allowed`), personal data has been redacted (`"pii" in doc.done`), and the reason says so (`keeps_text`).
-    A duplicate says with it where the placeholders are (`pii_spans`), so that `scrapy dataset best` may keep it.
+    A duplicate says with it where the placeholders are (`pii_spans`), so that `gristmill dataset best` may keep it.
     """
     record: Record = {
         "url": doc.url,

@@ -1,4 +1,4 @@
-"""`scrapy optout`: what it says about a page, that the crawl decides the same, and that it leaves nothing behind."""
+"""`gristmill optout`: what it says about a page, that the crawl decides the same, and that it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crawler.spiders.inquiry import inquiry_about
 EXPECTED = {
     "open": ("yes", "", "robots.txt allows it: line 2 says “Allow: /” to every crawler"),
     "private": ("no", "robots_disallowed", "robots.txt disallows it: line 2 says “Disallow: /p” to corpusbot"),
-    "gptbot": ("no", "optout", "turns away a bot that collects training data: “GPTBot: line 2: Disallow: /”"),
+    "gptbot": ("no", "optout", "disallows a bot that collects training data: “GPTBot: line 2: Disallow: /”"),
     "down": ("hold", "hold_robots_unreachable", "robots.txt cannot be read"),
     "locked": ("no", "robots_disallowed", "the server denies access to robots.txt (401)"),
     "tdmrep": ("no", "optout", "text and data mining is reserved (TDMRep): “1” (in a file of the host)"),
@@ -117,7 +117,7 @@ def test_the_crawl_decides_the_same_for_the_same_reason(web, scrapy, explained, 
 def test_one_answer_is_readable_its_exit_code_says_yes_and_nothing_is_written(web, scrapy, tmp_path):
     done = scrapy("optout", web.url("open"), cwd=tmp_path)
     assert done.code == 0, done.err
-    assert "YES  may be fetched and kept" in done.out and "asked as CorpusBot/" in done.out
+    assert "YES  may be fetched and kept" in done.out and "requested as CorpusBot/" in done.out
     assert not list(tmp_path.iterdir())
 
 

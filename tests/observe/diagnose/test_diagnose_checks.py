@@ -14,7 +14,7 @@ from tests.support.places import PROJECT
 WRONG = {
     "LANGUAGE_IDENTIFIER": (
         "fasttext:/nowhere/lid.bin",
-        "LANGUAGE_IDENTIFIER names /nowhere/lid.bin, which is no file",
+        "LANGUAGE_IDENTIFIER names /nowhere/lid.bin, which is not a file",
     ),
     "LANGUAGES": ("qq", "LANGUAGES: no identifier knows 'qq'"),
     "PII_MODELS": ("pl:pl_core_news_sm", "needs the spaCy model pl_core_news_sm"),

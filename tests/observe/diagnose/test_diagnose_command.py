@@ -1,4 +1,4 @@
-"""`scrapy diagnose` over a corpus, an archive and a live site: what it shows, and what it must never show."""
+"""`gristmill diagnose` over a corpus, an archive and a live site: what it shows, and what it must never show."""
 
 from __future__ import annotations
 

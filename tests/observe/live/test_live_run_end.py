@@ -22,7 +22,7 @@ def said(stats: dict[str, Any]) -> list[str]:
 def test_how_much_waits_is_what_the_last_worker_says() -> None:
     stopped = {"finish_reason": "shutdown", WAITING: 30}
     assert said(together([stopped, {"finish_reason": "shutdown", WAITING: 28}], 5, {})) == [
-        "Stopped before its end: 28 URLs wait in the frontier: the same crawl command goes on"
+        "Stopped before its end: 28 URLs wait in the frontier: the same crawl command continues"
     ]
     assert said(together([stopped, {"finish_reason": "finished"}], 5, {})) == [], "the other one finished the crawl"
 
@@ -31,8 +31,8 @@ def test_a_standstill_of_all_is_said_once() -> None:
     paused = {"finish_reason": "shutdown", WAITING: 3, STANDSTILL: "the crawl is paused"}
     assert said(together([paused, paused], 0, {})) == [
         "Nothing was judged in this run: the crawl is paused",
-        "Stopped before its end: 3 URLs wait in the frontier: after `scrapy frontier resume` the same crawl command "
-        "goes on",
+        "Stopped before its end: 3 URLs wait in the frontier: after `gristmill frontier resume` the same crawl command "
+        "continues",
     ]
 
 

@@ -1,4 +1,4 @@
-"""`scrapy report --eu`: the template's sections, numbers that come from the corpus, and bytes that do not move."""
+"""`gristmill report --eu`: the template's sections, numbers that come from the corpus, and bytes that do not move."""
 
 from __future__ import annotations
 

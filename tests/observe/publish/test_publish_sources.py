@@ -178,7 +178,7 @@ def replay_measure(facts, profile):
     if unknown := sum(r["robots_status"] == "unknown" for r in facts.foreign):
         said += f"; of {n(unknown, 'kept document')} the archives do not say what robots.txt and opt-out files said"
     if text := sum(r["extractor"] == "wet" for r in facts.foreign):
-        said += f"; {text} of them text alone, so that no statement of the page could be seen"
+        said += f"; {text} of them as text only, so that no statement of the page was visible"
     return said
 
 
@@ -494,7 +494,7 @@ def test_a_dropped_domain_leaves_the_tables_and_the_counts(corpora, tmp_path):
     withdraw(Place(str(folder)), Wish("a letter", frozenset({domain}), refused=frozenset({domain})), now=1.8e9)
     told = eu_summary.as_markdown(gather(str(folder)))
     assert domain not in told
-    assert f"1 request, {documents} documents removed; 1 domain not asked again" in told
+    assert f"1 request, {documents} documents removed; 1 domain not requested again" in told
     assert f"{len(before.kept) - documents} kept web pages" in told
 
 

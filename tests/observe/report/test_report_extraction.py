@@ -14,7 +14,7 @@ from crawler.observe.report.webpage import page
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.records import record_of
 
-TYPES, EXPECTED = "Page types, as the extractor reads the pages", "F1 that the extractor expects of the texts"
+TYPES, EXPECTED = "Page types, as the extractor classifies them", "Expected extraction quality (F1)"
 
 
 def corpus(folder, found):

@@ -138,8 +138,8 @@ def by_domain(t):
 
 
 def shapes(t):
-    yield t.terminal, "Where the requests went, and what they brought"
-    yield t.page, "Where the requests went, by shape of the URL"
+    yield t.terminal, "Requests by shape of the URL, and their yield"
+    yield t.page, "Requests by shape of the URL"
 
 
 def whole(t):

@@ -214,9 +214,9 @@ def test_kept_documents_that_the_extractor_judged_nothing_of_are_named_beside_it
     corpus.close()
     summary = summarise(str(tmp_path))
     text = shown(summary)
-    assert "Page types, as the extractor reads the pages (2 not judged)" in text
-    assert "F1 that the extractor expects of the texts (2 not judged)" in text
-    assert "Page types, as the extractor reads the pages (2 not judged)" in page(summary)
+    assert "Page types, as the extractor classifies them (2 not judged)" in text
+    assert "Expected extraction quality (F1) (2 not judged)" in text
+    assert "Page types, as the extractor classifies them (2 not judged)" in page(summary)
 
 
 def test_on_a_narrow_terminal_bars_get_shorter_and_reasons_stay_whole(folder):

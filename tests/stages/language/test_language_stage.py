@@ -240,7 +240,7 @@ def test_a_fasttext_model_counts_the_varieties_of_one_language_together(model):
 def test_a_file_that_is_no_fasttext_model_is_a_problem_that_names_it(model, content):
     model.write_bytes(content)
     (problem,) = check_identifier(LanguageConfig(identifier=f"fasttext:{model}"))
-    assert problem.startswith(f"LANGUAGE_IDENTIFIER names {model}, which is no fastText model")
+    assert problem.startswith(f"LANGUAGE_IDENTIFIER names {model}, which is not a fastText model")
 
 
 def test_a_fasttext_model_says_nothing_about_words_it_does_not_know(model):

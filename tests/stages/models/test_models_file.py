@@ -89,7 +89,7 @@ def test_who_names_a_hash_gets_that_file_and_no_other(path):
     digest = read(str(path)).digest
     assert load(f"{path}#{digest[:12]}", "toy", computing(*FEATURES)).digest == digest
     assert load(f"{path}#{digest}", "toy", computing(*FEATURES)).digest == digest
-    assert "another one was asked for" in refusal(f"{path}#{'0' * 16}")
+    assert "instead of the requested one" in refusal(f"{path}#{'0' * 16}")
 
 
 @pytest.mark.parametrize("where", ["gone.npz", "", "."])
@@ -115,7 +115,7 @@ def test_no_changed_byte_of_an_array_goes_unnoticed(path):
 @pytest.mark.parametrize("arrays", [{"card": np.zeros(3, np.uint8)}, {"other": np.zeros(3)}, {"card": np.array([{}])}])
 def test_an_npz_that_is_no_model_is_refused_and_nothing_in_it_is_run(arrays: dict[str, Any], tmp_path):
     np.savez(tmp_path / "a.npz", **arrays)
-    assert "no model's file" in refusal(tmp_path / "a.npz")
+    assert "not a model file" in refusal(tmp_path / "a.npz")
 
 
 def test_a_card_without_its_arrays_or_of_other_shape_is_refused(path, tmp_path):
@@ -125,11 +125,11 @@ def test_a_card_without_its_arrays_or_of_other_shape_is_refused(path, tmp_path):
     np.savez(tmp_path / "a.npz", **arrays)
     assert "features.text" in refusal(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", card=np.frombuffer(b'{"format": 1, "features": 3}', np.uint8))
-    assert "no model's file" in refusal(tmp_path / "b.npz")
+    assert "not a model file" in refusal(tmp_path / "b.npz")
 
 
 def test_a_model_of_another_kind_is_refused(path):
-    assert refusal(path, "language") == f"model {path}: is of the kind 'toy', needed is one of the kind 'language'"
+    assert refusal(path, "language") == f"model {path}: is of the kind 'toy', expected 'language'"
 
 
 def test_a_part_that_is_missing_or_of_another_runtime_is_told(path):

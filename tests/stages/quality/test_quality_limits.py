@@ -62,7 +62,7 @@ def test_the_first_declared_limit_gives_the_reason_and_the_record_keeps_four_pla
 
 @pytest.mark.parametrize("name", RULE_SET_NAMES)
 def test_every_rule_set_can_be_diagnosed_from_records(name):
-    """`c4_paragraphs` once stood in no second list, and `scrapy diagnose` stopped with a KeyError."""
+    """`c4_paragraphs` once stood in no second list, and `gristmill diagnose` stopped with a KeyError."""
     config = from_mapping({"QUALITY_RULES": name, "QUALITY_PROFILE": "datatrove"})
     doc = Document("http://a.test/", text="SHOUT OUT LOUD\n" * 3 + "one short line", language="en", text_allowed=True)
     doc.done = ["pii"]

@@ -10,7 +10,7 @@
 | `refinedweb_lines` | Penedo et al. 2023 (arXiv 2306.01116), line corrections as in DCLM's `refinedweb.yaml` |
 
 A rule set is a frozen dataclass of thresholds (`None` switches a rule off) with one method, `judge(page) -> Findings`.
-Each threshold that judges a number of the page is declared once, with `limit`: `scrapy diagnose` reads it from there.
+Each threshold that judges a number of the page is declared once, with `limit`: `diagnose` reads it from there.
 A new rule set is a class here and its name in `RULE_SET_NAMES` of the settings; another package's is an entry point.
 """
 
