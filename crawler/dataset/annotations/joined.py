@@ -10,14 +10,14 @@ from typing import Any
 from crawler.dataset.annotations.tables import KEYS, annotation_files, key_of, name_of, read_table, write_table
 from crawler.dataset.records.fields import Field, stored
 from crawler.dataset.records.filters import Condition, Joined
-from crawler.dataset.records.view import Beside
+from crawler.dataset.records.view import KeyedTable
 from crawler.storage.corpus.manifest import Ledger
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import Record
 from crawler.storage.types import Entry
 
 
-def tables_of(place: Place, entries: Iterable[Entry], scratch: Path) -> list[Beside]:
+def tables_of(place: Place, entries: Iterable[Entry], scratch: Path) -> list[KeyedTable]:
     """The annotations among these files of a manifest, for `records.view.open_view`; a remote one is copied first.
 
     Raises: StorageError where a file is not there.
@@ -30,7 +30,7 @@ def tables_of(place: Place, entries: Iterable[Entry], scratch: Path) -> list[Bes
             with place.open_listed(entry["path"]) as source, path.open("wb") as target:
                 shutil.copyfileobj(source, target)
         found.setdefault(name_of(entry["path"]), []).append(path.resolve())
-    return [Beside(name, tuple(paths), KEYS) for name, paths in found.items()]
+    return [KeyedTable(name, tuple(paths), KEYS) for name, paths in found.items()]
 
 
 def fields_of(place: Place) -> dict[str, Field]:

@@ -5,7 +5,7 @@ What a corpus has withdrawn is left out of every source, also of files that were
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
