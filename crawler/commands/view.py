@@ -25,10 +25,6 @@ class Command(PageCommand, ScrapyCommand):
         "status": ("integer", "HTTP status"),
     }
 
-    def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Declare --no-redirect."""
-        parser.add_argument("--no-redirect", action="store_true", help="say where a redirect leads, do not follow it")
-
     def show(self, response: Response, opts: argparse.Namespace) -> Answer:  # noqa: ARG002  # as in `fetch`
         """Hand a temporary file to the browser."""
         if not open_in_browser(response):
