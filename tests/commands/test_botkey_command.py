@@ -69,7 +69,7 @@ def test_a_new_key_is_private_and_what_comes_next_is_a_command_that_works(scrapy
     key = read_key(str(tmp_path / "bot-key.pem"))
     assert f"keyid {key.keyid}\n" in done.out
     assert not set((tmp_path / "bot-key.pem").read_text().splitlines()) & set(done.out.splitlines())
-    (following,) = re.findall(r"^Next: scrapy (.+)$", done.out, re.MULTILINE)
+    (following,) = re.findall(r"^Next: gristmill (.+)$", done.out, re.MULTILINE)
     done = scrapy(*following.split())
     assert (done.code, done.err) == (0, "")
     assert json.loads((tmp_path / "public" / NAME).read_text()) == {"keys": [key.jwk()]}

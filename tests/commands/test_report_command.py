@@ -129,7 +129,7 @@ tier: {kept: {min: 1, only: [A, none]}, cost: {max: 1, missing: pass}}
             "domain: {kept: {min: 2, where: requests > many}}",
             "domain.kept.where: requests > many: requests holds numbers",
         ),
-        ("domain: {kept: {min: 2, where: pages > 1}}", "domain.kept.where: pages > 1: 'pages' is no figure"),
+        ("domain: {kept: {min: 2, where: pages > 1}}", "domain.kept.where: pages > 1: 'pages' is not a figure"),
         ("domain: {kept: {min: 2, only: a}}", "domain.kept.only: expected a list of names"),
         ("domain: {kept: {min: 2, missing: skip}}", "domain.kept.missing: expected fail or pass, found 'skip'"),
         ("domain: 3", "domain: expected figures with their bounds"),
