@@ -11,7 +11,7 @@ from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work, WrongCall
 
 if TYPE_CHECKING:
-    from crawler.dataset.annotations.annotations import Refused
+    from crawler.dataset.annotate import Refused
 
 REFUSED = {
     "unknown": "of pages that are not in the corpus",
@@ -39,7 +39,7 @@ def annotate(opts: argparse.Namespace, load: Load) -> Answer:
     """Say what was written; rows that were refused are the problems. Raises: WrongCall, InputError, StorageError."""
     from pathlib import Path
 
-    from crawler.dataset.annotations.annotations import Annotations
+    from crawler.dataset.annotate import Annotations
     from crawler.dataset.annotations.job import job_of
     from crawler.dataset.annotations.rows_file import RowsFile
     from crawler.dataset.rewrite import corpus_place

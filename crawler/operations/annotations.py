@@ -21,7 +21,7 @@ def show(opts: argparse.Namespace, load: Load) -> Answer:
     from crawler.storage.files.place import Place
 
     if opts.drop:
-        from crawler.dataset.annotations.annotations import Annotations
+        from crawler.dataset.annotate import Annotations
         from crawler.dataset.rewrite import corpus_place
 
         with corpus_place(opts.corpus, load().storage.spool_dir) as place:

@@ -58,7 +58,7 @@ def _check(place: Place, *, fixes: bool) -> Answer:
         sys.stdout.write(f"removed {removed:,} surplus record(s)\n")
         found = verify(place)
     if fixes and found.orphaned and not found.damage:
-        from crawler.dataset.annotations.annotations import Annotations  # late: it needs DuckDB
+        from crawler.dataset.annotate import Annotations  # late: it needs DuckDB
 
         Annotations(place).prune(Cause(FIX, "rows of documents that are not in the corpus", time.time()))
         found = verify(place)

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from crawler.dataset.annotations.annotations import Annotations
+from crawler.dataset.annotate import Annotations
 from crawler.dataset.annotations.job import job_of
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.rewrite import records_in

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from crawler.config import from_mapping
-from crawler.dataset.annotations.annotations import Annotations
+from crawler.dataset.annotate import Annotations
 from crawler.dataset.annotations.job import job_of
 from crawler.dataset.annotations.joined import fields_of
 from crawler.dataset.annotations.listed import annotations_in

@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 
 from crawler.config import from_mapping
-from crawler.dataset.annotations.annotations import Annotations
+from crawler.dataset.annotate import Annotations
 from crawler.dataset.annotations.job import job_of
 from crawler.dataset.records.filters import FilterError
 from crawler.document import DropReason, Signal

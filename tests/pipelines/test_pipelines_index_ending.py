@@ -9,7 +9,7 @@ from typing import Any
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from crawler.dedup import of_crawler
+from crawler.pipelines import duplicate_index
 from crawler.pipelines.duplicate_index import IndexWatch
 from crawler.scheduler.ending import PATIENCE_SECONDS
 from crawler.scheduler.engine_view import EngineView
@@ -18,8 +18,8 @@ from crawler.statkeys import FATAL
 
 def test_a_replay_that_failed_is_cut_off_where_the_server_of_its_index_stays_away(monkeypatch: Any) -> None:
     cut = asyncio.Event()
-    monkeypatch.setattr(of_crawler, "_LOOK_SECONDS", 0)
-    monkeypatch.setattr(of_crawler, "index_of", lambda crawler: index)
+    monkeypatch.setattr(duplicate_index, "_LOOK_SECONDS", 0)
+    monkeypatch.setattr(duplicate_index, "index_of", lambda crawler: index)
     monkeypatch.setattr(EngineView, "cut_off", lambda view: cut.set())
     index, slot = SimpleNamespace(away_seconds=PATIENCE_SECONDS + 1), SimpleNamespace(closing=None)
     scraper = SimpleNamespace(slot=SimpleNamespace(itemproc_size=2))
