@@ -360,7 +360,7 @@ def _alone(place: Place, stack: ExitStack) -> None:
     open_runs = [run["worker_id"] for run in manifest["runs"] if run["ended"] is None]
     if open_runs:
         raise AtWorkError(
-            f"{place.url}: the worker {open_runs[0]!r} is running, or died without a trace; a rewrite needs a finished "
+            f"{place.url}: the worker {open_runs[0]!r} is at work, or died without a trace; a rewrite needs a finished "
             "crawl. End it, or run the same crawl command again to its end"
             + (f"; `gristmill dataset verify --fix --close-runs {place.url}` closes lost runs" * place.remote)
         )

@@ -100,7 +100,7 @@ def test_with_manifest_and_ledger_gone_the_files_are_listed_and_what_they_do_not
     (folder.path / "manifest.json").unlink()
     done = scrapy("repair", folder.path)
     assert done.returncode == 1
-    assert "when 'crawl-w1' ran, under which rules, and what it counted is no longer more" in done.stderr
+    assert "when 'crawl-w1' ran, under which rules, and what it counted is no longer known" in done.stderr
     (again,) = [e for e in folder.manifest()["files"] if e["kind"] == "shards"]
     assert again == {name: value for name, value in entry.items() if name != "made_by"}
     assert verify(Place(str(folder.path))).damage == []

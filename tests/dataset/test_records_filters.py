@@ -71,7 +71,7 @@ def test_a_condition_holds_for_the_records_it_describes(text: str, holds: bool) 
         ("", "expected FIELD=VALUE"),
         ("language", "expected FIELD=VALUE"),
         ("wordcount>3", r"'wordcount' is not a field of the record \(docs/record.md\); did you mean 'word_count'"),
-        ("language=de and wordcount>3", r"'wordcount' is no field.*character 17"),
+        ("language=de and wordcount>3", r"'wordcount' is not a field.*character 17"),
         ("language=de and title~", "title needs a value"),
         ("(language=de", r"expected \) here.*character 13"),
         ("language='de') or (word_count>3", r"expected and, or, or the end instead of '\).*character 14"),
@@ -101,7 +101,7 @@ def test_a_value_may_have_the_words_of_a_condition_in_it() -> None:
 
 def test_the_text_of_a_page_can_be_asked_of_its_record_alone() -> None:
     assert read("text ~ gaffer", OF_RECORD).holds({"text": "A GAFFER."})
-    with pytest.raises(FilterError, match="'text' is no field"):
+    with pytest.raises(FilterError, match="'text' is not a field"):
         read("text ~ gaffer", FIELDS)
 
 

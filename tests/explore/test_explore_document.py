@@ -163,7 +163,7 @@ def test_a_page_whose_archive_is_gone_is_told_in_the_frame(gulls: Desk, folder: 
     ("body", "content_type", "part"),
     [
         (b"<p>" + b"x" * MAX_PAGE, b"text/html", "are drawn"),
-        (b"\x00\xff\xfe" * 10, b"image/png", "are no text"),
+        (b"\x00\xff\xfe" * 10, b"image/png", "are not text"),
         (b"<div>" * 5000 + b"deep", b"text/html", "cannot be drawn"),
         (b"<a " + b"b=c " * 50_000 + b">x", b"text/html", "cannot be drawn"),
         (b"", b"text/html", "cannot be drawn"),
