@@ -147,8 +147,8 @@ def _found() -> tuple[dict[str, Stage], list[str]]:
 
 def _complaints(name: str, stage: Stage, taken: set[str]) -> Iterable[str]:
     """What is wrong with a stage of another package; its columns are taken from then on."""
-    if stage.name != name or not _NAME.fullmatch(name):
-        yield f"its entry point and its name {stage.name!r} differ, or are not names: lower-case letters, digits and _"
+    if not _NAME.fullmatch(name):
+        yield f"{name!r} is not a name of a stage: lower-case letters, digits and _"
     if stage.number is not None:
         yield "number= is for stages of gristmill: give the place with after="
     own = stage.settings

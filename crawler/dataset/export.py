@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crawler.dataset.export_formats import export_format
+from crawler.dataset.export_formats import INDEX_FILE, export_format
 from crawler.dataset.outside import check_outside
 from crawler.dataset.registry.derived import note_draft, tell_sources
 from crawler.dataset.supersede import read_latest
@@ -34,8 +34,6 @@ from crawler.times import rfc3339
 
 EXPORT_FORMAT = "crawler-export/1"
 EXPORT = "export.json"
-INDEX_FILE = "index.json"
-"""Lists the files beside it, in formats whose readers want that."""
 PROGRESS_EVERY = 1_000
 """Documents between two calls of `progress`."""
 

@@ -22,6 +22,9 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import BUILT_IN, Add, Format, formats, gzip_writer
 from crawler.storage.files.records import Record, encode
 
+INDEX_FILE = "index.json"
+"""Lists the files beside it, in formats whose readers want that."""
+
 
 @contextmanager
 def _dolma(target: IO[bytes], _: bool) -> Iterator[Add]:

@@ -162,7 +162,7 @@ def test_without_the_package_its_corpus_is_read_and_its_configuration_is_refused
         ('after="quality"', 'after="fingerprint"', "after='fingerprint' is not a stage with a pipeline"),
         ('setting("RIVER_MOST"', 'setting("LANGUAGES"', "the setting LANGUAGES is declared twice"),
         ("from dataclasses import", "import no_such_module\nfrom dataclasses import", "cannot be loaded"),
-        ('Stage(\n    "rivers"', 'Stage(\n    "streams"', "its entry point and its name 'streams' differ"),
+        ('Stage(\n    "rivers"', 'Stage(\n    "streams"', "calls itself streams; give both the same name"),
     ],
 )
 def test_a_declaration_that_cannot_hold_keeps_every_crawl_from_starting(

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from crawler.dataset.exclude import covers
-from crawler.dataset.export_formats import read_mds
+from crawler.dataset.export_formats import INDEX_FILE, read_mds
 from crawler.dataset.registry.derived import is_corpus, standing_hash, versions_in
 from crawler.dataset.withdrawals import withdrawn_in
 from crawler.storage.corpus.registry import Child, Registry, Version, child_path, place_of
@@ -196,6 +196,8 @@ def _records(place: Place, path: str) -> Iterator[Record]:
     """The records of a file of a corpus or of a derived folder, whatever its format."""
     if path.endswith((".tar", ".mds")):
         yield from _members(place, path) if path.endswith(".tar") else _samples(place, path)
+        return
+    if path.endswith(f"/{INDEX_FILE}"):
         return
     for record in read_records(place, path):
         if isinstance(record, dict):
