@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
+from scrapy.utils.conf import build_component_list
+from scrapy.utils.misc import load_object
+from scrapy.utils.python import global_object_name
 
 from crawler.botauth import configured as botauth
 from crawler.browser import find
@@ -49,6 +52,8 @@ from crawler.urls.canonicalize import host_of
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+_RECORDING = ("crawler.pipelines.sharding.ShardingPipeline", "crawler.pipelines.settlement.Settlement")
+"""Pipelines without which nothing is written and no lease is acknowledged."""
 ArgumentCheck = Callable[[Mapping[str, Any]], object]
 
 
@@ -58,7 +63,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     Raises: InputError with every problem that could be found at once.
     """
     apply_environment(settings)
-    problems = [*misspelt_settings(settings), *compliance_problems(settings)]
+    problems = [*misspelt_settings(settings), *compliance_problems(settings), *_pipeline_problems(settings)]
     config = _config_of(settings, problems)
     plan = _collect(problems, lambda: check(arguments))
     if isinstance(plan, ReplayPlan) and not settings.get("WORKER_ID"):
@@ -94,6 +99,25 @@ def _config_of(settings: BaseSettings, problems: list[str]) -> Config | None:
     except ConfigError as error:
         problems.extend(error.problems)
         return cast("Config | None", error.rest)
+
+
+def _pipeline_problems(settings: BaseSettings) -> list[str]:
+    """A table of pipelines without ours would fetch pages and record none; one that cannot be loaded, likewise."""
+    paths = build_component_list(settings.getwithbase("ITEM_PIPELINES"))
+    names = [path if isinstance(path, str) else global_object_name(path) for path in paths]
+    problems = []
+    for name in names:
+        try:
+            if not name.startswith("crawler."):
+                load_object(name)
+        except Exception as error:  # whatever a foreign module raises while it is imported
+            problems.append(f"ITEM_PIPELINES: {name} cannot be loaded ({type(error).__name__}: {error})")
+    if lacking := [name for name in _RECORDING if name not in names]:
+        problems.append(
+            f"ITEM_PIPELINES lacks {' and '.join(lacking)}, so no page would be recorded: add your pipelines to the "
+            'table of crawler.settings, as in {**ITEM_PIPELINES, "mine.MyPipeline": 350}'
+        )
+    return problems
 
 
 def _withdrawal_problems(config: Config) -> list[str]:

@@ -249,12 +249,14 @@ def second(server: Served, seeds: Path, corpus: Path, extra: list[str]) -> int:
 
 
 def remove_corpus(folder: Path) -> None:
-    """Empty the output folder of an earlier demo.
+    """Empty the output folder of an earlier demo, which is called demo-corpus.
 
-    Raises: DemoError where the folder holds something else than a corpus.
+    Raises: DemoError where the folder holds something else, or another corpus.
     """
     if not folder.exists() or not any(folder.iterdir()):
         return
+    if folder.name != CORPUS.name:
+        raise DemoError(f"{folder} is not empty: choose another folder, or remove it, if it is of an earlier demo")
     if not (folder / "manifest.json").exists():
         raise DemoError(
             f"{folder} is not empty and holds no manifest.json, so it is not a corpus: choose another folder"

@@ -13,6 +13,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
+from scrapy.exceptions import UsageError
 from scrapy.spiderloader import get_spider_loader
 
 from crawler.commands import begin, options
@@ -52,6 +53,10 @@ class Command(ProjectCommand, ScrapyCrawl):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Raises: UsageError."""
         super().process_options(args, opts)
+        if opts.output or opts.overwrite_output:
+            raise UsageError(
+                "-o and -O are Scrapy's: a crawl writes a corpus (--out); `dataset export` makes other files"
+            )
         take_limit(self.settings, opts)
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:

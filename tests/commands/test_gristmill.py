@@ -48,7 +48,7 @@ def gristmill(
         return Done(int(ended.value.code or 0), out, err)
 
     yield run
-    monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)  # --settings sets it
+    os.environ.pop("SCRAPY_SETTINGS_MODULE", None)  # --settings sets it, and monkeypatch would bring it back
 
 
 def begun(folder: Path, *words: str, **more: str) -> subprocess.Popen[str]:

@@ -35,8 +35,8 @@ def test_an_empty_variable_counts_as_unset() -> None:
 def test_a_name_nobody_knows_is_an_error_with_a_hint() -> None:
     said = problems_of_environment({"CRAWLER_DOWNLOAD_DELY": "5", "CRAWLER_XYZ": "1", "OTHER": "x"}, KNOWN)
     assert said == [
-        "the environment sets CRAWLER_DOWNLOAD_DELY, which is no setting; did you mean CRAWLER_DOWNLOAD_DELAY?",
-        "the environment sets CRAWLER_XYZ, which is no setting: docs/settings.md lists them",
+        "the environment sets CRAWLER_DOWNLOAD_DELY, which is not a setting; did you mean CRAWLER_DOWNLOAD_DELAY?",
+        "the environment sets CRAWLER_XYZ, which is not a setting: docs/settings.md lists them",
     ]
 
 
@@ -88,6 +88,6 @@ def test_every_command_refuses_a_variable_that_is_misspelt(tmp_path: Path, comma
     env["CRAWLER_DOWNLOAD_DELY"] = "5"
     done = warm.run([sys.executable, *command], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 1
-    assert "CRAWLER_DOWNLOAD_DELY, which is no setting; did you mean CRAWLER_DOWNLOAD_DELAY?" in done.stderr
+    assert "CRAWLER_DOWNLOAD_DELY, which is not a setting; did you mean CRAWLER_DOWNLOAD_DELAY?" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "corpus").exists()
