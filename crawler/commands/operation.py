@@ -105,6 +105,9 @@ class _Parser(argparse.ArgumentParser):
     operation: Operation
     _is_whole = False
 
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs, allow_abbrev=False)  # an option of another operation is no short form of one here
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """With the options that the operation declares."""
         if not self._is_whole:

@@ -60,8 +60,8 @@ def test_what_one_worker_learned_of_a_domain_another_one_reads_from_the_server(
         other = Frontier(valkey_url, crawl_name, now=clock)
         await other.open()
         try:
-            first = DomainMemory(lambda: mine, 2, 50.0, clock)
-            second = DomainMemory(lambda: other, 2, 50.0, clock)
+            first = DomainMemory(lambda: mine.shared, 2, 50.0, clock)
+            second = DomainMemory(lambda: other.shared, 2, 50.0, clock)
             for _ in range(2):
                 await second.recall("a.org")
                 assert not second.is_direct("a.org")
@@ -71,7 +71,7 @@ def test_what_one_worker_learned_of_a_domain_another_one_reads_from_the_server(
             assert (second.is_direct("a.org"), second.is_direct("b.org")) == (True, False)
             clock.advance(51.0)
             assert not second.is_direct("a.org")
-            third = DomainMemory(lambda: other, 2, 50.0, clock)
+            third = DomainMemory(lambda: other.shared, 2, 50.0, clock)
             await third.recall("a.org")
             assert not third.is_direct("a.org")
         finally:

@@ -8,6 +8,7 @@ import shlex
 import orjson
 import pytest
 
+from crawler import read_corpus
 from crawler.commands import dataset, diagnose, explore, frontier, optout, quarantine, report, seed
 from tests.commands.conftest import fill, scrapy_process
 from tests.support.corpus_folder import Folder
@@ -119,6 +120,10 @@ def test_the_example_of_an_operation_works(scrapy, corpus, tmp_path, words):
     archive = next((tmp_path / "corpus" / "archive").glob("*.warc.gz"))
     first = archive.with_name(archive.name.removesuffix(".warc.gz") + ".cdxj").read_bytes().splitlines()[0]
     (tmp_path / "index.cdxj").write_bytes(first)
+    rows = [
+        {"canonical_url": r["canonical_url"], "doc_id": r["doc_id"], "topic": "owls"} for r in read_corpus("corpus")
+    ]
+    (tmp_path / "topics.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
     done = scrapy(*words)
     assert (done.code, "error" in done.err) == (0, False), done.err
 

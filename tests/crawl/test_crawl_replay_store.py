@@ -82,7 +82,12 @@ def test_the_last_of_several_parts_says_what_is_to_be_done_and_ends_with_1(repla
     assert "every page is recorded, but records that were replaced or withdrawn are still there" in last.stderr
     (command,) = {line.split("`")[1] for line in last.stderr.splitlines() if "`gristmill dataset supersede" in line}
     done = subprocess.run(
-        [sys.executable, "-m", *command.split()], cwd=PROJECT, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-m", "crawler.commands.gristmill", *command.split()[1:]],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "1 pages opted out and were deleted" in done.stdout

@@ -310,7 +310,7 @@ def test_a_subset_by_annotation_takes_its_rows_along(corpus, tmp_path):
 
 
 def test_a_condition_on_an_annotation_that_is_not_there_is_refused(corpus):
-    with pytest.raises(ValueError, match=r"'topic\.score' is no field"):
+    with pytest.raises(ValueError, match=r"'topic\.score' is not a field"):
         condition_of("topic.score>1", fields_of(corpus.place))
 
 

@@ -90,7 +90,7 @@ def test_a_spider_is_these_files_and_makes_a_corpus(with_spider: Copied) -> None
     }
     assert [record["url"].rpartition("/")[2] for record in records["shards"]] == ["0.txt", "1.txt"]
     assert [record["reason"] for record in records["rejected"]] == ["too_short"]
-    assert "4 kept, 0 broken" in copied.lint_imports()
+    assert "5 kept, 0 broken" in copied.lint_imports()
     assert copied.touched == files_of("Add a spider", "letters")
 
 

@@ -106,5 +106,5 @@ def test_a_stage_with_a_setting_is_three_files_and_decides_in_its_place(copied: 
     assert copied.python(RUN).startswith(".. ")
     table = copied.python("from crawler.observe.reasons import markdown; print(markdown())")
     assert "| `shouting` | The text is written in capital letters. |" in table
-    assert "4 kept, 0 broken" in copied.lint_imports()
+    assert "5 kept, 0 broken" in copied.lint_imports()
     assert copied.touched == files_of("Add a stage", "shouting")

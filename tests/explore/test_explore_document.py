@@ -236,7 +236,7 @@ def test_annotations_stand_on_the_page_of_their_document_and_choose_in_the_list(
     desk = serve(folder.path)
     wanted = filter_of([("where", "subject.topic ~ gulls")], desk.catalogues[0].fields)
     assert [row["url"] for row in listing(desk.catalogues[0], wanted).rows] == [rows[0]["canonical_url"]]
-    with pytest.raises(FilterError, match=r"'subject\.topic' is no field"):
+    with pytest.raises(FilterError, match=r"'subject\.topic' is not a field"):
         filter_of([("where", "subject.topic ~ gulls")])
     shown = [desk.page(f"/0/documents/{key_of(desk, f'org/{number}')}") for number in range(3)]
     assert ["subject.topic" in page and "what it is about" in page for page in shown] == [True, False, False]

@@ -83,7 +83,7 @@ def test_the_frontier_of_an_older_version_is_refused_with_what_to_do_and_left_as
 
 def test_a_url_that_an_older_version_queued_stops_whoever_leases_it(older):
     async def scenario(frontier):
-        with pytest.raises(FrontierError, match=r"queued by another version of this program, as '1\.0~p1 s/post/0'"):
+        with pytest.raises(FrontierError, match=r"queued by another version of this program as '1\.0~p1 s/post/0'"):
             await frontier.lease(1)
 
     older(scenario)

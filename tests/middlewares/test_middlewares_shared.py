@@ -23,6 +23,7 @@ class Worker:
 
     def __init__(self, url: str) -> None:
         self.frontier = Frontier(url, "shared", Limits(delay=0.0))
+        self.shared = self.frontier.shared
         self.turns: list[str] = []
 
     async def wait_turn(self, url: str) -> None:

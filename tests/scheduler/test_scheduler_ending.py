@@ -40,7 +40,7 @@ def test_a_crawl_that_somebody_stopped_says_once_what_it_waits_for_and_goes_on_w
     for away in (1.0, ending.PATIENCE_SECONDS + 1, 10_000.0):
         watched.look(away)
     (said,) = caplog.messages
-    assert "3 pages in hand" in said and "a second signal" in said
+    assert "settle 3 pages" in said and "a second signal" in said
     assert watched.cuts == 0
 
 
@@ -77,7 +77,7 @@ def test_a_second_server_that_is_away_is_waited_for_no_longer(caplog):
     assert not caplog.messages
     index.away_seconds = 2.0
     watched.look(0.0)
-    assert "3 pages in hand" in caplog.messages[0]
+    assert "settle 3 pages" in caplog.messages[0]
     watched.stats.set_value(FATAL, "no space left")
     watched.look(0.0)
     assert watched.cuts == 0

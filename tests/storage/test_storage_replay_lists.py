@@ -123,7 +123,7 @@ def test_a_list_begins_behind_its_byte_order_mark_and_ends_its_lines_as_it_likes
 
 def test_a_list_in_another_encoding_is_refused(tmp_path):
     (tmp_path / "list.txt").write_bytes("/data/a.warc.gz\n".encode("utf-16"))
-    with pytest.raises(StorageError, match=r"list.txt: byte 0 is no UTF-8; save the list as UTF-8"):
+    with pytest.raises(StorageError, match=r"list.txt: byte 0 is not UTF-8; save the list as UTF-8"):
         expand(str(tmp_path / "list.txt"))
 
 
