@@ -363,7 +363,7 @@ def test_what_cannot_be_carried_out_now_is_not_written_down_as_a_wish(corpus, at
     before = corpus.everything()
     lock = held(corpus.place, at_work)
     try:
-        with pytest.raises(StorageError, match="is at work|another withdrawal is running"):
+        with pytest.raises(StorageError, match=r"is at work|another withdrawal is running"):
             run(corpus)
     finally:
         lock.release()
