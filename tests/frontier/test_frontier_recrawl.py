@@ -382,7 +382,7 @@ def test_thousands_of_visits_stay_in_dense_hashes_and_each_is_found_again(fronti
 # --- any order of operations -----------------------------------------------------------------------------------------
 SCOPES = ("a.example", "b.example")
 PLANS = (WEEKLY, AT_ONCE, Intervals(100, 10, 1000))
-LEASE_SECONDS = 10.0**8  # expiry by time is test_frontier_machine's; here workers are killed
+LEASE_SECONDS = 10.0**8  # of leases and holds: expiry by time is test_frontier_machine's; here workers are killed
 _serial = itertools.count()
 
 
@@ -453,7 +453,7 @@ class RecrawlMachine(RuleBasedStateMachine):
     @rule(lease=consumes(leases))
     def hold(self, lease) -> None:
         known = self.known[lease.url]
-        if self.do(self.frontier.hold(lease.token, self.now + 10**6, "doubt")):
+        if self.do(self.frontier.hold(lease.token, self.now + LEASE_SECONDS, "doubt")):
             known.state = "held"
 
     @rule(seconds=st.sampled_from([1.0, 30.0, 60.0, 120.0, 2.0 * DAY, 8.0 * DAY]))

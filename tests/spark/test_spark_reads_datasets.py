@@ -65,6 +65,6 @@ def test_spark_reads_every_record_with_every_value(made: Path, place: str) -> No
 
 @pytest.mark.usefixtures("spark_installed")
 def test_spark_reads_dolmas_format(made: Path) -> None:
-    expected = {r["doc_id"]: (r["text"], r["url"]) for r in Folder(made / "corpus").records()}
+    expected = {r["url"]: (r["doc_id"], r["text"]) for r in Folder(made / "corpus").records()}
     rows = as_spark_sees("json", made / "dolma" / "documents" / "*.jsonl.gz")
-    assert {row["id"]: (row["text"], row["metadata"]["url"]) for row in rows} == expected
+    assert {row["metadata"]["url"]: (row["id"], row["text"]) for row in rows} == expected
