@@ -23,7 +23,6 @@ DECIDING = (
     "lxml_html_clean",
     "trafilatura",
     "courlan",
-    "justext",
     "resiliparse",
     "ftfy",
     "htmldate",
