@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from crawler.document import Reason
@@ -23,12 +23,12 @@ Maker = tuple[str, str, str]
 
 
 class Verdict(NamedTuple):
-    """Why pages of a domain are not in the corpus. run: which run said so last; None where its file names several."""
+    """Why pages of a domain are not in the corpus. runs: those that may have said it last; older versions name none."""
 
     stage: str
     reason: str
     domain: str
-    run: Maker | None
+    runs: tuple[Maker, ...]
 
 
 def visited_again(runs: Iterable[Run]) -> bool:
@@ -54,7 +54,7 @@ def standing_records(place: Place, manifest: Manifest) -> Iterator[Record]:
     again, latest = visited_again(manifest["runs"]), told_by(manifest["runs"])
     stands = {best.line for best in _standing(place, manifest).values()} if again else None
     for entry in _entries(manifest):
-        is_now = stands_now(_run_of(entry), latest)
+        is_now = stands_now(makers_of(entry), latest)
         for number, record in enumerate(read_records(place, entry["path"])):
             if (stands is None or (entry["path"], number) in stands) and (
                 is_now or not Reason.holds(record.get("reason"))
@@ -75,11 +75,11 @@ def _standing(place: Place, manifest: Manifest) -> dict[bytes, _Best]:
     latest = told_by(manifest["runs"])
     names: dict[Verdict, Verdict] = {}  # equal verdicts are one object
     for entry in _entries(manifest):
-        run = _run_of(entry)
-        is_now = stands_now(run, latest)
+        runs = makers_of(entry)
+        is_now = stands_now(runs, latest)
         for number, record in enumerate(read_records(place, entry["path"])):
-            said, weight = _said(record, run), _weight(record.get("reason"), is_now=is_now)
-            key, rank = _page(record), (weight, record.get("crawled_at") or "", said is None)
+            said, weight = _said(record, runs), _weight(record.get("reason"), is_now=is_now)
+            key, rank = page_of(record), (weight, record.get("crawled_at") or "", said is None)
             if key not in found or rank > found[key].rank:
                 found[key] = _Best(rank, (entry["path"], number), said and names.setdefault(said, said))
     return found
@@ -102,28 +102,28 @@ def told_by(runs: Iterable[Run]) -> dict[str, Maker]:
     return {crawl: (crawl, run["worker_id"], run["started"]) for crawl, run in told.items()}
 
 
-def stands_now(run: Maker | None, latest: Mapping[str, Maker]) -> bool:
-    """Whether what this run left on hold still waits. latest: of `told_by`."""
-    return run is None or latest.get(run[0], run) == run
+def stands_now(runs: Collection[Maker], latest: Mapping[str, Maker]) -> bool:
+    """Whether what these runs left on hold may still wait. latest: of `told_by`."""
+    return not runs or any(latest.get(run[0], run) == run for run in runs)
 
 
-def _page(record: Record) -> bytes:
+def makers_of(entry: Entry) -> tuple[Maker, ...]:
+    """The runs whose records a file has."""
+    return tuple(sorted({(made["crawl_id"], made["worker_id"], made["started"]) for made in entry.get("made_by", [])}))
+
+
+def page_of(record: Record) -> bytes:
     """Stands for the page of a record, whichever crawl has visited it."""
     return hashlib.blake2b(str(record["url"]).encode("utf-8", "replace"), digest_size=12).digest()
 
 
-def _said(record: Record, run: Maker | None) -> Verdict | None:
+def _said(record: Record, runs: tuple[Maker, ...]) -> Verdict | None:
     if "reason" not in record:
         return None
-    return Verdict(str(record.get("stage") or ""), str(record["reason"]), str(record.get("domain") or ""), run)
+    return Verdict(str(record.get("stage") or ""), str(record["reason"]), str(record.get("domain") or ""), runs)
 
 
 def _weight(reason: str | None, *, is_now: bool) -> int:
     if reason is None or (known := Reason.of(reason)).is_final:
         return 2
     return 1 if is_now or not known.is_hold else 0
-
-
-def _run_of(entry: Entry) -> Maker | None:
-    makers = {(made["crawl_id"], made["worker_id"], made["started"]) for made in entry.get("made_by", [])}
-    return makers.pop() if len(makers) == 1 else None

@@ -204,7 +204,7 @@ def _not_kept(place: Place, manifest: Manifest, rejected: list[Entry]) -> _NotKe
         for said, pages in found.items():
             counts[f"{said.stage}/{said.reason}"] += pages
             domains[said.domain] += pages
-            if stands_now(said.run, latest):
+            if stands_now(said.runs, latest):
                 held[f"{said.stage}/{said.reason}"] += pages
     else:
         counts, domains = Counter(_merged(rejected, "reasons")), Counter(_merged(rejected, "domains"))
