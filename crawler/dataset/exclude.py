@@ -33,7 +33,9 @@ from crawler.storage.types import Sealed
 from crawler.times import rfc3339
 
 WITHDRAWALS = "withdrawals.jsonl"
-DERIVED = ("report.html", "stats.json", "eu_summary.md", "eu_summary.json", "croissant.json", "README.md")
+PUBLISHED = ("eu_summary.md", "eu_summary.html", "eu_summary.json", "croissant.json", "README.md")
+"""The published documents of a corpus, an export or a mixture."""
+DERIVED = ("report.html", "stats.json", *PUBLISHED)
 """Descriptions of the version that is withdrawn; they may quote from it, so they go, and can be made again."""
 NOT_GIVEN = "not given"
 """Who asked for a withdrawal, where nobody said it."""

@@ -25,7 +25,7 @@ from crawler.storage.files.columns import arrow, kind_of, record_of_row
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import suffixes
 from crawler.storage.files.parquet import BATCH_ROWS
-from crawler.storage.files.place import MANIFEST, REJECTED
+from crawler.storage.files.place import MANIFEST, REJECTED, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import file_facts, read_lines, read_records
 from crawler.urls.canonicalize import registrable_domain
@@ -85,6 +85,14 @@ class Sources:
         manifests = [side.place.load_json(MANIFEST) for side in self._sides.values()]
         stats = [path.stat() for paths in self._files.values() for path in paths]
         return [*manifests, *((stat.st_size, stat.st_mtime_ns) for stat in stats)]
+
+    def corpora(self) -> list[Place]:
+        """The corpora among the sources."""
+        return [side.place for side in self._sides.values()]
+
+    def others(self) -> dict[str, list[str]]:
+        """Names of the files of each source that is no corpus."""
+        return {name: [path.name for path in paths] for name, paths in self._files.items()}
 
     def lineage(self) -> list[dict[str, Any]]:
         """What the sources are, by hash: of the manifest of a corpus, of each file of others."""
