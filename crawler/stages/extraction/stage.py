@@ -43,6 +43,7 @@ from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.extraction.metadata.source import Source
 from crawler.stages.extraction.notation import write_notation
 from crawler.stages.extraction.ordinals import number_items
+from crawler.stages.extraction.orphans import lists_of_links, without_orphans
 from crawler.stages.extraction.prepare import drop_line_numbers, may_number_lines, prepare
 from crawler.stages.extraction.render import render
 from crawler.stages.extraction.shadow import open_shadows
@@ -196,8 +197,9 @@ class ExtractionStage:
 
     def _chain_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         prepare(tree)
+        lists = lists_of_links(tree)
         text, step = self._best_text(doc, tree)
-        return without_further(text, tree, doc.url), step
+        return without_further(without_orphans(text, lists), tree, doc.url), step
 
     def _learned_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         chain = cache(partial(self._chain_text, doc, tree))
