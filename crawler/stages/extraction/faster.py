@@ -1,7 +1,8 @@
 """trafilatura's costly expressions are compiled in the lists from which it takes them: the same result in less time.
 
 trafilatura calls each expression with the tree, whatever it is; `selectors.py` says how one is answered faster. They
-are the expressions of the version that is installed, so a later one with other expressions is served as well.
+are the expressions of the version that is installed, so a later one with other expressions is served as well. Beside
+them one function is replaced, for the sake of hostile pages (`neighbours.py`).
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from trafilatura import xpaths
+from trafilatura import external, xpaths
 
+from crawler.stages.extraction import neighbours
 from crawler.stages.extraction.selectors import Rule
 
 LISTS = (
@@ -32,6 +34,7 @@ def install() -> None:
         used = getattr(xpaths, name, [])
         _theirs.append((used, used[:]))
         used[:] = [_compiled(one, name) for one in used]
+    external.revise_paragraph_classification = neighbours.revise_paragraph_classification
 
 
 def uninstall() -> None:
@@ -39,6 +42,7 @@ def uninstall() -> None:
     while _theirs:
         used, own = _theirs.pop()
         used[:] = own
+    external.revise_paragraph_classification = neighbours.THEIRS
 
 
 def body_of(tree: Any) -> Any:

@@ -2,9 +2,11 @@
 
 The chain, every step named in `extractor`:
 
-1. `trafilatura-fast`: trafilatura's own rules without its back-up extractors. It stands unless there is no text, or one
-   under 60 % of what resiliparse sees, or too short although resiliparse sees enough, or one long line.
-2. `resiliparse`: where trafilatura finds nothing, or a short text of under half of the running text that resiliparse
+1. `trafilatura-fast`: trafilatura's own rules without its back-up extractors. It stands unless it looks wrong.
+2. `trafilatura`: with the back-up extractors; run where there is no fast text, where it is under 60 % of what
+   resiliparse sees, too short although resiliparse sees enough, or one long line. It wins where the fast text is under
+   60 % of it, or where it alone has lines.
+3. `resiliparse`: where trafilatura finds nothing, or a short text of under half of the running text that resiliparse
    sees, or a long one in one line: half an article, or one without paragraphs, is worse than one with some lines too
    many. It is asked alone on pages of more than 60,000 tags, and it is an extractor of its own (`EXTRACTOR`).
 
@@ -65,8 +67,10 @@ letters, the page's text stands in its data (JSON-LD), or where lxml lost it."""
 class Chain:
     """When a step of the chain gives way to the next one. Shares of characters, 0 to 1."""
 
+    min_share_of_full: float = 0.6
+    """A fast text under this share of the full one lost the article (design: measured on news pages)."""
     min_share_of_estimate: float = 0.6
-    """A text under this share of resiliparse's is compared with it."""
+    """A fast text under this share of resiliparse's is compared with the full one."""
     min_share_of_running: float = 0.5
     """A text under this share of the running text of resiliparse's gives way to it (chosen on one half of wcxb-dev)."""
     longest_fragment: int = 3_000
@@ -84,7 +88,7 @@ class Chain:
     richer: float = 1.2
     """How many times as many words captured JSON needs (as `stages.tiers.BETTER`): the drawn page has its headings."""
     longest_line: int = 400
-    """Characters; a text of one longer line has lost the page's lines and is compared with resiliparse's."""
+    """Characters; a fast text of one longer line has lost the page's lines and is compared with the full one."""
 
 
 class ExtractionStage:
@@ -212,15 +216,17 @@ class ExtractionStage:
         return found.text, "learned-second" if found.is_second else "learned"
 
     def _best_text(self, doc: Document, tree: Any) -> tuple[str, str]:
-        text = trafilatura_text(tree, doc.url)
+        text = trafilatura_text(tree, doc.url, fast=True)
         if self._is_most_of(text, tree):
             return text, "trafilatura-fast"
         estimate = resiliparse_text(doc)
         if self._is_enough(text, estimate):
             return text, "trafilatura-fast"
-        if self._is_fragment(text, estimate) or self._has_lost_its_lines(text, estimate):
+        full = trafilatura_text(tree, doc.url, fast=False)
+        best = (full, "trafilatura") if self._is_better(full, text) else (text, "trafilatura-fast")
+        if self._is_fragment(best[0], estimate) or self._has_lost_its_lines(best[0], estimate):
             return estimate, "resiliparse"
-        return text, "trafilatura-fast"
+        return best
 
     def _is_most_of(self, text: str, tree: Any) -> bool:
         """True where no estimate could say that text is missing: it is most of all the text there is on the page."""
@@ -251,6 +257,11 @@ class ExtractionStage:
         begin = self._chain.running_line
         return sum(line[:begin].strip() in text for line in estimate.splitlines() if len(line) >= begin) > 1
 
+    def _is_better(self, full: str, text: str) -> bool:
+        share = self._chain.min_share_of_full
+        lines_won = _is_flat(text) and not _is_flat(full) and len(full) >= share * len(text)
+        return lines_won or len(text) < share * len(full)
+
 
 def _take_from_data(doc: Document, method: str, extractor: str) -> None:
     """The text comes from data: what was said of the text that is shown holds no more."""
@@ -264,12 +275,15 @@ def _is_flat(text: str) -> bool:
     return "\n" not in text
 
 
-def trafilatura_text(tree: Any, url: str) -> str:
-    """Main text by trafilatura without its back-up extractors; "" where it finds none. The tree is not changed."""
+def trafilatura_text(tree: Any, url: str, *, fast: bool) -> str:
+    """Main text by trafilatura; "" where it finds none. `fast` leaves its back-up extractors out.
+
+    The tree is copied, not changed.
+    """
     found = bare_extraction(
         tree,
         url=url,
-        fast=True,
+        fast=fast,
         include_comments=False,
         include_tables=True,
         output_format="txt",  # "python" would write the text out, too

@@ -23,6 +23,7 @@ DECIDING = (
     "lxml_html_clean",
     "trafilatura",
     "courlan",
+    "justext",
     "resiliparse",
     "ftfy",
     "htmldate",

@@ -8,7 +8,7 @@ from tests.stages.extraction.test_extraction_stage import ARTICLE, text_of
 from tests.support.places import PROJECT
 
 SENTENCE = (
-    "This holds for `learned` and `trafilatura-fast`: `resiliparse` writes `•` or a number "
+    "This holds for `learned`, `trafilatura` and `trafilatura-fast`: `resiliparse` writes `•` or a number "
     "before a list item, tabs between cells and empty lines between blocks, and `plain` has the lines of its page."
 )
 

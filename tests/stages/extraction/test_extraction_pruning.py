@@ -1,13 +1,16 @@
 """Compiled discard rules select what trafilatura's own XPath expressions select."""
 
 import tarfile
+from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lxml import html
 from lxml.etree import XPath
 from trafilatura import main_extractor, xpaths
 
-from crawler.stages.extraction import faster
+from crawler.stages.extraction import faster, neighbours
 from crawler.stages.extraction.selectors import Rule
 from crawler.stages.extraction.stage import trafilatura_text
 from crawler.stages.parse.stage import parse_html
@@ -152,7 +155,7 @@ def test_a_version_with_other_expressions_is_served_as_well(monkeypatch):
 def texts(pages):
     found = []
     for url, tree in pages:
-        found.append(trafilatura_text(tree, url))
+        found += [trafilatura_text(tree, url, fast=fast) for fast in (True, False)]
     return found
 
 
@@ -177,3 +180,20 @@ def test_the_texts_of_real_pages_are_the_same_both_ways():
         files = [(m.name, tar.extractfile(m)) for m in tar.getmembers() if m.isfile()]
         read = [(name, parse_html(file.read().decode("utf-8", "replace"))) for name, file in files if file]
     same_both_ways([(name, tree) for name, tree in read if tree is not None and not isinstance(tree, str)])
+
+
+CLASSES = st.lists(st.sampled_from(["short", "neargood", "good", "bad"]), max_size=40)
+
+
+@given(CLASSES, st.booleans())
+def test_justexts_paragraphs_are_classed_the_same_both_ways(classes, with_headings):
+    def paragraphs():
+        return [
+            SimpleNamespace(cf_class=c, class_type="", heading=with_headings and n % 3 == 0, text="x" * 60)
+            for n, c in enumerate(classes)
+        ]
+
+    ours, theirs = paragraphs(), paragraphs()
+    neighbours.revise_paragraph_classification(ours, 150)
+    neighbours.THEIRS(theirs, 150)
+    assert [p.class_type for p in ours] == [p.class_type for p in theirs]

@@ -103,13 +103,13 @@ def test_a_date_after_the_fetch_is_no_publication_date():
 def test_inline_code_stays_in_its_sentence():
     items = "".join(
         f"<li>Fixed <code class=literal><span>Class{n}.get()</span></code> with the <code>Backend{n}</code> backend "
-        f'of the directory (<a href="https://example.org/ticket/{n}">#2584{n}</a>).</li>'
+        f'(<a href="https://example.org/ticket/{n}">#2584{n}</a>).</li>'
         for n in range(9)
     )
     section = f"<p>The release fixes bugs.</p><h2>Bugfixes</h2><ul>{items}</ul>"
     html = f"<html><body><div class=section>{section}</div></body></html>"
     text = text_of(html, min_words=10)
-    assert "- Fixed Class3.get() with the Backend3 backend of the directory (#25843).\n" in text
+    assert "- Fixed Class3.get() with the Backend3 backend (#25843).\n" in text
 
 
 def test_code_of_several_lines_without_pre_keeps_them():
@@ -139,8 +139,15 @@ def test_an_article_in_structured_data_is_found():
     assert doc.text == SENTENCES
 
 
+def test_the_full_text_wins_where_the_fast_one_is_a_fraction_of_it(monkeypatch):
+    found = {True: "A lead.", False: SENTENCES}
+    monkeypatch.setattr("crawler.stages.extraction.stage.trafilatura_text", lambda tree, url, *, fast: found[fast])
+    _, doc = extract(f"<html><body><article><p>{SENTENCES}</p></article></body></html>")
+    assert (doc.extractor, doc.text) == ("trafilatura", SENTENCES)
+
+
 def test_resiliparse_has_the_last_word_where_trafilatura_finds_nothing(monkeypatch):
-    monkeypatch.setattr("crawler.stages.extraction.stage.trafilatura_text", lambda tree, url: "")
+    monkeypatch.setattr("crawler.stages.extraction.stage.trafilatura_text", lambda tree, url, *, fast: "")
     _, doc = extract(f"<html><body><article><p>{SENTENCES}</p></article></body></html>")
     assert doc.extractor == "resiliparse"
     assert "Sentence number twelve" in doc.text
@@ -151,8 +158,8 @@ ARTICLE_LINES = [f"{SENTENCES} This is paragraph {n}." for n in range(4)]
 
 
 def chosen(monkeypatch, found: str, estimate: list[str], chain: Chain | None = None) -> str:
-    """Which extractor wins where trafilatura finds `found`, and resiliparse the lines of `estimate`."""
-    monkeypatch.setattr("crawler.stages.extraction.stage.trafilatura_text", lambda tree, url: found)
+    """Which extractor wins where trafilatura finds `found`, fast and full, and resiliparse the lines of `estimate`."""
+    monkeypatch.setattr("crawler.stages.extraction.stage.trafilatura_text", lambda tree, url, *, fast: found)
     monkeypatch.setattr("crawler.stages.extraction.stage.resiliparse_text", lambda doc: "\n".join(estimate))
     body = "".join(f"<p>{line}</p>" for line in estimate)
     doc = Document(
@@ -221,7 +228,7 @@ def test_ten_thousand_short_paragraphs_do_not_cost_their_square():
     started = time.process_time()
     rows = "<table><tr><td>a</td><td>b</td></tr></table>" * 6_000
     tree = parse_html(f"<html><body>{rows}</body></html>")
-    trafilatura_text(tree, "https://example.org/")
+    trafilatura_text(tree, "https://example.org/", fast=False)
     assert time.process_time() - started < 8.0
 
 
