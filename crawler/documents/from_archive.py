@@ -10,6 +10,7 @@ from crawler.document import Capture, Document, Drop, DropReason, Rendering, Sig
 from crawler.documents.begin import begin, charset_of, first_value
 from crawler.policy.decide import decide_files, decide_headers, decide_unread
 from crawler.policy.evidence import load, load_browser, load_fields, load_history, load_profile, load_verdict
+from crawler.policy.headers import values_of
 from crawler.policy.signals.ai_bots import judged_under
 from crawler.policy.status import verdict_on_status
 from crawler.recrawl.decay import PAST_BYTES, DecayLimits, Past, tombstone
@@ -43,7 +44,7 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     doc.content_type = _PLAIN_TEXT if response.kind == "conversion" else first_value(response.headers, b"content-type")
     doc.extractor = WET if response.kind == "conversion" else ""
     doc.charset = charset_of(doc.content_type)
-    doc.canonical_link = from_headers(response.headers, response.url, doc.domain)
+    doc.canonical_link = from_headers(values_of(response.headers, b"link"), response.url, doc.domain)
     doc.etag = first_value(response.headers, b"etag") or None
     doc.last_modified = first_value(response.headers, b"last-modified") or None
     doc.license_tag, doc.license_tier = response.license_tag, response.license_tier

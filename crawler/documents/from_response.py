@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.document import Document, Exchange
 from crawler.documents.begin import begin, charset_of, first_value
 from crawler.middlewares._meta import header_lines
+from crawler.policy.headers import values_of
 from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
 from crawler.times import Clock, rfc3339
 from crawler.urls.rel_canonical import from_headers
@@ -55,7 +56,7 @@ def document_of(
     doc.charset = charset_of(doc.content_type)
     doc.etag = first_value(response_headers, b"etag") or None
     doc.last_modified = first_value(response_headers, b"last-modified") or None
-    doc.canonical_link = from_headers(response_headers, response.url, doc.domain)
+    doc.canonical_link = from_headers(values_of(response_headers, b"link"), response.url, doc.domain)
     doc.html = response.body
     doc.body_bytes = len(response.body)
     doc.exchange = Exchange(
