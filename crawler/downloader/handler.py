@@ -1,8 +1,7 @@
 """The download handler closes a connection to a forbidden address before a byte is sent.
 
 The resolver has checked the address already; this is the second lock, on what the socket is really connected to. The
-same place bounds the head of a response, which Twisted reads without a limit, and sees to it that a request is sent
-once: whether and when to try again is the frontier's to say.
+same place sees to it that a request is sent once: whether and when to try again is the frontier's to say.
 """
 
 from __future__ import annotations
@@ -26,33 +25,20 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.interfaces import IAddress
 
-MAX_HEAD_BYTES = 256 * 1024
-"""Status line and headers of one response."""
-
 
 class ForbiddenAddressError(DownloadFailedError):
     """The connection led to an address that the network rules refuse."""
 
 
 class _GuardedProtocol(Protocol):
-    """Aborts a connection whose response head does not end; writes down when each request went out."""
+    """Writes down when each request went out."""
 
-    head_bytes = 0
     sent: dict[bytes, float] | None = None
 
     def request(self, request: Any) -> Any:
-        self.head_bytes = 0
         if self.sent is not None:
             self.sent[request.absoluteURI] = time.monotonic()
         return super().request(request)
-
-    def dataReceived(self, data: bytes) -> None:  # noqa: N802  # Twisted's name
-        if self.reads_head():
-            self.head_bytes += len(data)
-            if self.head_bytes > MAX_HEAD_BYTES and self.transport is not None:
-                self.transport.abortConnection()
-                return
-        super().dataReceived(data)  # type: ignore[no-untyped-call]
 
 
 def guarded_factory(rules: NetworkRules, sent: dict[bytes, float] | None = None) -> type[Factory]:

@@ -20,13 +20,13 @@ from crawler.policy.signals.meta_robots import is_for_robots
 from crawler.stages.parse.consent import PAGE_WORDS, consent_words
 from crawler.stages.parse.embedded import embedded_text
 from crawler.stages.parse.marks import WORST, mark_of, placed_links
-from crawler.stages.parse.media import media_kind
 from crawler.stages.parse.prescan import hostile_reason
 from crawler.stages.parse.record import read_record
 from crawler.stages.parse.shell import LIMITS, shell_features
 from crawler.stages.parse.visible import visible_words
 from crawler.stages.text.charset import decode
 from crawler.urls.rel_canonical import from_links
+from crawler.wire.media import media_kind
 
 MAX_STATEMENTS = 500
 """<meta> and <link> elements read from one page, those that may refuse something before all others."""
