@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from crawler.decompress import CODINGS
 
-MAX_CODINGS = 3
+MAX_CODINGS = 5
 """Content codings on top of each other; each is one more pass over the body."""
 
 _NO_NAME = frozenset('"=;*')

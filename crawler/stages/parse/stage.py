@@ -75,7 +75,7 @@ class ParseStage:
         kind = media_kind(doc.content_type, doc.html)
         if kind is None:
             return Drop(self.name, DropReason.NOT_TEXT, f"content type {doc.content_type[:100]!r}")
-        decoded = decode(doc.html, doc.charset or doc.content_type)
+        decoded = decode(doc.html, doc.charset)
         if decoded is None:
             return Drop(self.name, DropReason.UNDECODABLE, f"declared character set: {str(doc.charset)[:40]!r}")
         text, doc.charset = decoded
