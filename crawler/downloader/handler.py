@@ -14,7 +14,8 @@ from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import DownloadFailedError
 from twisted.web.client import URI
 
-from crawler.downloader.private import Factory, Protocol, connect_through, remember_encoded_names
+from crawler.downloader.certificates import Certificates
+from crawler.downloader.private import Factory, Protocol, connect_through, remember_encoded_names, verify_by
 from crawler.policy.network import NetworkRules, rules_of
 from crawler.runtime import config_of
 from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
@@ -68,7 +69,9 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         remember_encoded_names()
         self._sent: dict[bytes, float] = {}
-        connect_through(self, guarded_factory(rules_of(config_of(crawler)), self._sent))
+        config = config_of(crawler)
+        connect_through(self, guarded_factory(rules_of(config), self._sent))
+        verify_by(self, lambda inner: Certificates(inner, config.policy.certificate_exceptions))
 
     async def download_request(self, request: Request) -> Response:
         """Download, and leave in `request.meta` when the request was really sent: connecting may have taken time."""

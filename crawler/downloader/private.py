@@ -153,6 +153,11 @@ def connect_through(handler: HTTP11DownloadHandler, factory: type[Factory]) -> N
     handler._pool.retryAutomatically = False
 
 
+def verify_by(handler: HTTP11DownloadHandler, policy: Callable[[Any], Any]) -> None:
+    """Certificates are verified by what `policy` makes of the handler's own way."""
+    handler._contextFactory = policy(handler._contextFactory)
+
+
 def remember_encoded_names() -> None:
     """Twisted encodes the host of each request by IDNA anew, 0.1 ms a page; hosts repeat.
 

@@ -21,6 +21,7 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from crawler.document import DropReason
+from crawler.downloader.certificates import certificate_problem
 from crawler.middlewares._meta import CONTROL_FILE, header_lines
 from crawler.middlewares.outcomes import Denied
 from crawler.middlewares.redirect import target_of
@@ -175,7 +176,7 @@ class ControlFiles(Generic[T]):
             except IgnoreRequest:
                 raise  # held, or put back by the politeness gate: nothing was learned about robots.txt
             except Exception as error:  # whatever went wrong, the file could not be read
-                return Answer(error=describe(error))
+                return Answer(error=describe(error), is_certificate=bool(certificate_problem(error)))
             target = target_of(response) if response.status in REDIRECTS else None
             if target is None:
                 return _answer(response)

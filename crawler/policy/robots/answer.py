@@ -49,12 +49,16 @@ class Ages:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back: `status` is None where there was no HTTP response, and `error` says why."""
+    """What came back: `status` is None where there was no HTTP response, and `error` says why.
+
+    is_certificate: because the host's certificate is not accepted.
+    """
 
     status: int | None = None
     body: bytes = b""
     headers: tuple[tuple[bytes, bytes], ...] = ()
     error: str = ""
+    is_certificate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class RobotsRecord:
     body: bytes = b""
     body_fetched_at: float = 0.0
     stale: bool = False
+    is_certificate: bool = False
 
     @property
     def sha256(self) -> str | None:
@@ -131,7 +136,7 @@ def judge(
         good, good_at = previous.body, previous.body_fetched_at
         reading = Reading.RULES if reading is Reading.HOLD else reading
         return RobotsRecord(reading, answer.status, detail, now, until, good, good_at, stale=True)
-    return RobotsRecord(reading, answer.status, detail, now, until)
+    return RobotsRecord(reading, answer.status, detail, now, until, is_certificate=answer.is_certificate)
 
 
 def read_robots(answer: Answer) -> tuple[Reading, str]:
