@@ -15,7 +15,7 @@ from scrapy.http import Response
 from crawler.document import Drop, DropReason
 from crawler.downloader import codings
 from crawler.downloader.private import Decompression
-from crawler.middlewares._meta import CONTROL_FILE, header_lines, is_control_file, is_page
+from crawler.middlewares._meta import CONTROL_FILE, header_lines, is_control_file, is_page, is_sitemap
 from crawler.middlewares.outcomes import Denied
 from crawler.policy.headers import escaped
 from crawler.policy.robots.parse import MAX_BYTES
@@ -54,7 +54,7 @@ class LimitsMiddleware:
 
     def process_request(self, request: Request) -> None:
         """A sitemap may be larger than a page."""
-        if getattr(request.meta.get("lease"), "kind", "page") == "sitemap":
+        if is_sitemap(request):
             request.meta.setdefault("download_maxsize", MAX_SITEMAP)
 
     def _reads(self, request: Request, declared: str) -> bool:
@@ -104,7 +104,7 @@ class DecompressionMiddleware(Decompression):
         values: list[bytes] = response.headers.getlist("Content-Encoding")
         try:
             if not content_codings(value.decode("latin-1") for value in values):
-                return _as_it_came(response, b",".join(values))
+                return response if is_sitemap(request) else _as_it_came(response, b",".join(values))
             plain = super().process_response(request, response)
         except IgnoreRequest as error:
             raise Denied(Drop("fetch", DropReason.TOO_LARGE, "larger than allowed when decompressed")) from error

@@ -107,7 +107,7 @@ class HeadReader:
         found = _END.search(self._data, self._searched)
         if (found.end() if found else len(self._data)) > MAX_HEAD_BYTES:
             raise HeadError(f"more than {MAX_HEAD_BYTES // 1024} KiB of headers")
-        self._searched = max(self._begin, self._data.rfind(b"\n", self._begin))
+        self._searched = max(self._begin, len(self._data) - 2)
         return found.end() if found else None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
-from tests.wire.forms import FORMS, Form, forms, written
+from tests.wire.forms import FORMS, LATER, Form, forms, written
 from tests.wire.raw_web import RawWeb
 
 CHROMIUM = "/usr/bin/chromium"
@@ -23,11 +23,13 @@ SHOWN = """() => ({
 })"""
 
 
-def shown(page: Page, url: str, failures: list[str]) -> dict[str, Any]:
+def shown(page: Page, url: str, failures: list[str], later: bool = False) -> dict[str, Any]:
     """What the browser shows in the end, or that it shows nothing, and why; "broken" where it misses the end."""
     try:
         response = page.goto(url, wait_until="commit", timeout=MILLISECONDS)
         page.wait_for_load_state("load", timeout=MILLISECONDS)
+        if later:
+            page.wait_for_timeout(MILLISECONDS)
     except Error as error:
         if not page.url.startswith("http://") or not _broken(failures):
             return {"nothing": _reason(error)}
@@ -58,7 +60,7 @@ def ask(browser: Browser, web: RawWeb, form: Form) -> Form:
     failures: list[str] = []
     page = context.new_page()
     page.on("requestfailed", lambda request: failures.append(str(request.failure)))
-    found = shown(page, f"http://{form.here}:{web.port}{form.asked}", failures)
+    found = shown(page, f"http://{form.here}:{web.port}{form.asked}", failures, form.kind in LATER)
     context.close()
     if "site" in found:
         found["site"] = {form.here: "here", form.there: "there"}.get(found["site"], found["site"])

@@ -72,5 +72,6 @@ EXCEPTIONS: dict[str, Exempt] = {
     **_all("robots-icy robots-to-user", "held", "what is not asked for or not read is no permission"),
     **_all("robots-coding-gzip-torn", "held", "half a robots.txt is no permission"),
     **_all("robots-to-empty robots-to-none", "held", "a redirect that leads nowhere is no permission"),
+    **_all("robots-to-one-slash", "held", "a robots.txt that redirects to a page is no permission"),
     **_all("robots-type-octet robots-nul", "robots_disallowed", "rules are rules, whatever their label says"),
 }

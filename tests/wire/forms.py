@@ -1,11 +1,13 @@
 """The forms of the wire: exact bytes as some server sends them, and what Chromium made of them, one form a line.
 
 `forms.jsonl` has for each form `name`, `kind`, `bytes` (Latin-1, so that every character is one byte), and `chromium`:
-`{"text", "path", "type"}` of the document it showed, or `{"nothing"}` with its error or "download". In the bytes
-`@filler@` stands for `filler` letters, `@there@` for the host and port of another site, `@port@` for the port.
+`{"text", "path", "site", "type"}` of the document it showed (`broken`: its end was missing), or `{"nothing"}` with its
+error or "download". In the bytes `@filler@` stands for `filler` letters, `@there@` for the host and port of another
+site, `@port@` for the port.
 
 kind: `head`, `coding`, `type`, `redirect` (what `/page` answers), `robots` (what `/robots.txt` answers, a file that
-disallows everything). A new kind needs a line in `crawled_paths`, and the test says what is compared.
+disallows everything), or another: what `/page` answers, and Chromium says where that leads. A new form is a line
+without `chromium`; `python -m tests.wire.ask_chromium` adds it.
 """
 
 from __future__ import annotations
@@ -18,6 +20,10 @@ from typing import Any
 
 FORMS = Path(__file__).with_name("forms.jsonl")
 PAGE, ROBOTS = "/page", "/robots.txt"
+STAY = frozenset({"head", "coding", "type", "robots"})
+"""Kinds that lead nowhere else."""
+LATER = frozenset({"refresh", "frame"})
+"""Kinds for which the browser is given more time, to go elsewhere."""
 GONE = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 
 

@@ -52,7 +52,7 @@ def came_to(form: Form, crawled: Crawled) -> tuple[str, str]:
     assert form.chromium is not None
     seed = f"http://{form.here}:{crawled.port}{PAGE}"
     target = seed
-    if form.kind == "redirect" and "site" in form.chromium:
+    if form.kind != "robots" and "site" in form.chromium:
         host = {"here": form.here, "there": form.there}.get(form.chromium["site"], form.chromium["site"])
         path = form.chromium["path"].replace(":PORT", f":{crawled.port}")
         target = canonicalize(f"http://{host}:{crawled.port}{path}") or ""
