@@ -13,7 +13,6 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
 
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
@@ -23,6 +22,7 @@ from crawler.browser.capture import capture_of
 from crawler.document import Capture, DropReason
 from crawler.middlewares._meta import DATA, SUBRESOURCE, evidence_of, header_lines
 from crawler.middlewares.outcomes import Denied
+from crawler.middlewares.redirect import location_of, target_of
 from crawler.policy.decide import decide_unread
 from crawler.policy.status import DENIALS, REDIRECTS
 
@@ -99,14 +99,15 @@ class PageFetcher:
         for _ in range(MAX_HOPS + 1):
             request = Request(url, headers=headers, callback=NO_CALLBACK, dont_filter=True, meta=dict(meta))
             response = await self._answer(request)
-            target = response.headers.get("Location") if response.status in REDIRECTS else None
-            if not target:
+            if response.status not in REDIRECTS or not location_of(response):
                 capture = capture_of(request, response) if captured else None
                 if capture is None and DATA in meta and decide_unread(evidence_of(request).signals, self._profile, url):
                     raise RefusedError(DropReason.OPTOUT.value)  # only an HTML page could lift it
                 body = b"" if response.status in DENIALS else response.body  # of a denied page no text is kept, either
                 return Fetched(response.status, plain_headers(header_lines(response.headers)), body, capture)
-            url = _joined(url, target.decode("latin-1"))
+            if (target := target_of(response)) is None:
+                break
+            url = target
         raise RefusedError("redirects")
 
     async def _answer(self, request: Request) -> Response:
@@ -135,13 +136,6 @@ def plain_headers(lines: list[tuple[bytes, bytes]]) -> dict[str, str]:
             key, text = name.decode("latin-1").lower(), value.decode("latin-1")
             found[key] = f"{found[key]}, {text}" if key in found else text
     return found
-
-
-def _joined(base: str, target: str) -> str:
-    try:
-        return urljoin(base, target)
-    except ValueError:
-        raise RefusedError("redirects") from None
 
 
 def download_of(crawler: Any) -> Callable[[Request], Awaitable[Response]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from typing import Any
-from urllib.parse import urljoin
 
 from crawler.document import Drop, DropReason, Signal
 from crawler.middlewares.control_files import ControlFiles, FileKind
@@ -20,6 +19,7 @@ from crawler.policy.robots.parse import RobotsFile
 from crawler.policy.signals import rsl
 from crawler.policy.signals.base import Context
 from crawler.policy.signals.registry import files_of
+from crawler.urls.resolve import resolve
 
 MAX_LICENCES = 5
 """RSL licences of one robots.txt that are read; a host with more is held."""
@@ -61,20 +61,12 @@ class OptOutFiles:
         found: list[Signal] = []
         records = robots.records_for(context.product_token, "license")
         for value in dict.fromkeys(record.value for record in records):
-            url = _joined(f"{authority}/robots.txt", value)
+            url = resolve(f"{authority}/robots.txt", value) or value  # what names no URL, nobody can fetch
             record, parsed = await self._licences.get(url)
             if parsed is None or len(found) >= MAX_LICENCES:
                 raise _held(record, f"RSL licence {shown_url(url)}", authority)
             found.append(rsl.from_file(parsed, url, path))
         return found
-
-
-def _joined(base: str, value: str) -> str:
-    """The URL that a line names; the line itself where it names none, which nobody can fetch."""
-    try:
-        return urljoin(base, value)
-    except ValueError:
-        return value
 
 
 def _held(record: RobotsRecord, what: str, authority: str) -> Held:

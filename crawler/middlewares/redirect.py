@@ -6,14 +6,13 @@ control files are followed by whoever fetches them, hop by hop.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from crawler.document import Drop, DropReason
 from crawler.middlewares._meta import is_control_file
 from crawler.middlewares.outcomes import Denied, Redirected
 from crawler.policy.status import REDIRECTS
+from crawler.urls.resolve import header_text, resolve
 
 if TYPE_CHECKING:
     from typing import Self
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-_RAW = re.compile(rb"[\x80-\xff]")
 PERMANENT = frozenset({301, 308})
 
 
@@ -46,18 +44,11 @@ class RedirectMiddleware:
 
 def target_of(response: Response) -> str | None:
     """The absolute URL of the Location header (RFC 9110 section 10.2.2), still unchecked; None where unusable."""
-    location = response.headers.get("Location")
-    if not location:
-        return None
-    try:
-        return urljoin(response.url, _text(location).strip())
-    except ValueError:
-        return None
+    location = location_of(response)
+    return resolve(response.url, header_text(location)) if location else None
 
 
-def _text(location: bytes) -> str:
-    """A header with raw bytes of no UTF-8 means the path with just these bytes, as browsers read it."""
-    try:
-        return location.decode()
-    except UnicodeDecodeError:
-        return _RAW.sub(lambda octet: b"%%%02X" % octet[0][0], location).decode("ascii")
+def location_of(response: Response) -> bytes:
+    """The value of the Location header; empty where there is none, and where several contradict each other."""
+    values = set(response.headers.getlist("Location"))
+    return values.pop() if len(values) == 1 else b""

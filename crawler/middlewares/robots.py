@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
 
 from crawler.document import Drop, DropReason
 from crawler.middlewares._meta import CONTROL_FILE, evidence_of, obeys_opt_outs
@@ -24,6 +23,7 @@ from crawler.policy.robots.parse import RobotsFile
 from crawler.policy.signals.base import Context
 from crawler.runtime import config_of
 from crawler.scheduler.scheduler import clock_of
+from crawler.urls.resolve import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -193,10 +193,6 @@ def _scheduler_of(crawler: Crawler) -> Callable[[], Any]:
 
 
 def _absolute(authority: str, sitemaps: list[str]) -> list[str]:
-    found = []
-    for value in dict.fromkeys(sitemaps[:MAX_SITEMAPS]):
-        try:
-            found.append(urljoin(f"{authority}/robots.txt", value))
-        except ValueError:
-            continue  # a line that is no URL names no sitemap
-    return found
+    """A line that is no URL names no sitemap."""
+    found = (resolve(f"{authority}/robots.txt", value) for value in sitemaps[:MAX_SITEMAPS])
+    return [url for url in dict.fromkeys(found) if url]

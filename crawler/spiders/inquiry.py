@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
@@ -40,6 +40,7 @@ from crawler.spiders.failures import drop_of, redirect_of
 from crawler.stages.chain import Chain
 from crawler.urls.canonicalize import canonicalize
 from crawler.urls.link import Link
+from crawler.urls.resolve import resolve
 
 if TYPE_CHECKING:
     from typing import Self
@@ -215,4 +216,4 @@ class InquirySpider(Spider):
         if record is None:
             return set()
         named = parse(record.body).records_for(self.config.crawl.product_token, "license")
-        return {urljoin(f"{authority}/robots.txt", item.value) for item in named}
+        return {resolve(f"{authority}/robots.txt", item.value) or item.value for item in named}

@@ -9,9 +9,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-import ada_url
-
-from crawler.policy.headers import Headers, values_of
+from crawler.urls.resolve import resolve
 
 MAX_LENGTH = 2083
 """Characters; longer URLs are not crawled either."""
@@ -28,22 +26,15 @@ def from_links(links: Iterable[tuple[str, str, str]], domain: str) -> str | None
     return _only((href for rel, _, href in links if "canonical" in rel.split()), domain)
 
 
-def from_headers(headers: Headers, url: str, domain: str) -> str | None:
-    """The same of the Link header (RFC 8288) of the page at `url`."""
-    found = (match for value in values_of(headers, b"link") for match in _LINK.finditer(value))
-    return _only((_joined(url, match[1]) for match in found if _is_canonical(match[2])), domain)
+def from_headers(values: Iterable[str], url: str, domain: str) -> str | None:
+    """The same of the Link headers (RFC 8288) of the page at `url`, given by their values."""
+    found = (match for value in values for match in _LINK.finditer(value))
+    return _only((resolve(url, match[1]) or "" for match in found if _is_canonical(match[2])), domain)
 
 
 def _is_canonical(parameters: str) -> bool:
     rel = _REL.search(parameters)
     return rel is not None and "canonical" in (rel[1] or rel[2] or "").lower().split()
-
-
-def _joined(url: str, target: str) -> str:
-    try:
-        return str(ada_url.join_url(url, target.strip()))
-    except ValueError:
-        return ""
 
 
 def _only(claims: Iterable[str], domain: str) -> str | None:

@@ -117,7 +117,7 @@ def test_a_certificate_that_nobody_vouches_for_is_no_connection(web, crawl, tmp_
     base = web.site("127.0.0.2", {"/page": web.reply()}).replace("http:", "https:")
     web.socket = context.wrap_socket(web.socket, server_side=True)
     outcome = crawl([f"{base}/page"])["outcomes"][f"{base}/page"]
-    assert (outcome["outcome"], outcome["reason"]) == ("Held", "hold_robots_unreachable")
+    assert (outcome["outcome"], outcome["reason"]) == ("Held", "hold_certificate")
     assert "certificate" in outcome["detail"].lower()
     assert web.log == []
 

@@ -68,9 +68,9 @@ def test_the_relation_is_a_word_among_words():
     ],
 )
 def test_the_link_header_says_it_too(value, expected):
-    assert from_headers([(b"Content-Type", b"text/html"), (b"Link", value)], PAGE, "example.org") == expected
+    assert from_headers([value.decode()], PAGE, "example.org") == expected
 
 
 def test_a_very_long_header_is_read_in_linear_time():
     hostile = b"<" * 50_000 + b">" + b'; rel="' * 50_000
-    assert from_headers([(b"Link", hostile)], PAGE, "example.org") is None
+    assert from_headers([hostile.decode()], PAGE, "example.org") is None

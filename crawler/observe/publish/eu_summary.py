@@ -245,7 +245,7 @@ def _refusals(found: Provenance, kind: Literal["crawl", "replay"]) -> str:
         f"by a denial ({denials()})": found.stopped(kind, "access_denied"),
     }
     if kind == "crawl":
-        held = found.held("hold_robots_unreachable", "hold_control_file")
+        held = found.held("hold_robots_unreachable", "hold_certificate", "hold_control_file")
         counts["on hold because a control file could not be read"] = held
     return ", ".join(f"{number_of(count, 'page')} {how}" for how, count in counts.items())
 

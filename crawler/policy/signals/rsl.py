@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from lxml import etree
 
@@ -18,6 +18,7 @@ from crawler.document import Signal
 from crawler.policy.headers import Headers, values_of
 from crawler.policy.robots.match import Rule, RuleSet, normalize
 from crawler.policy.signals.base import ALLOW, DISALLOW, UNKNOWN, Context, Detector, Links, signal
+from crawler.urls.resolve import resolve as absolute
 
 NAME = "rsl"
 VERSION = "2"
@@ -111,7 +112,7 @@ def resolve(signals: list[Signal], base: str) -> Signal | None:
     ours = [s for s in signals if s.protocol == NAME]
     read = {s.value for s in ours if s.carrier == "robots.txt"}
     for one in ours:
-        if one.carrier != "robots.txt" and urljoin(base, one.value) not in read:
+        if one.carrier != "robots.txt" and absolute(base, one.value) not in read:
             return Signal(NAME, one.carrier, f"a licence that was not read: {one.value}"[:512], DISALLOW)
     return None
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby, islice
 from typing import Any
-from urllib.parse import urljoin
 
 from lxml.etree import iterwalk
+
+from crawler.urls.resolve import resolve
 
 LEAST = 3
 """Links from which a list is a table of contents."""
@@ -161,13 +162,11 @@ def _lead(element: Any) -> str:
 def _places_of(url: str) -> Callable[[str], bool]:
     """Whether a link leads to a place of the page at `url`."""
     page = (url or "").partition("#")[0]  # a bench has pages without one
+    here = resolve(page, "")
 
     @cache
     def is_page(address: str) -> bool:
-        try:
-            return urljoin(page, address) == page
-        except ValueError:
-            return False
+        return here is not None and resolve(page, address) == here
 
     def is_here(href: str) -> bool:
         address, _, place = href.strip().partition("#")

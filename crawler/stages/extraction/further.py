@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
+
+from crawler.urls.resolve import resolve
 
 LEAST = 3
 """Links from which it is a list (chosen on one half of wcxb-dev, by domain, and confirmed on the other)."""
@@ -111,10 +113,7 @@ def _undated(line: str) -> str:
 
 def _site(url: str, base: str = "") -> str:
     """The host to which a link leads; empty where it leads nowhere."""
-    try:
-        return (urlsplit(urljoin(base, url)).hostname or "").removeprefix("www.")
-    except ValueError:
-        return ""
+    return (urlsplit(resolve(base, url) or "").hostname or "").removeprefix("www.")
 
 
 def _flat(text: str) -> str:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from itertools import islice
 from typing import Any
-from urllib.parse import urljoin
 
 from lxml.etree import iterwalk
 
 from crawler.stages.extraction.metadata.linked import OTHERS, PAGES, named
 from crawler.stages.extraction.metadata.linked_own import TEXTS, same_page
+from crawler.urls.resolve import resolve
 
 _MAX_ARTICLES = 50
 _OF_A_CREDIT = "?ref=openverse"
@@ -82,10 +82,7 @@ def _is_about_another(element: Any, url: str) -> bool:
     about = element.get("about")
     if about is None:
         return False
-    try:
-        return not same_page(urljoin(url, about), url)
-    except ValueError:
-        return True
+    return not same_page(resolve(url, about) or "", resolve(url, "") or url)
 
 
 def _is_other_thing(element: Any) -> bool:

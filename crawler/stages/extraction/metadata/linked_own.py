@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
-from urllib.parse import urljoin
 
 from crawler.stages.extraction.metadata.linked import Node, named, types_of
+from crawler.urls.resolve import resolve
 
 MAX_OBJECTS = 200
 """Objects at the top of a page's data that are looked at."""
@@ -68,10 +68,7 @@ def _key(url: str, address: str) -> str:
     address = address.strip()
     if not address or address.startswith(("#", "_:")):
         return ""
-    try:
-        whole = urljoin(url, address)
-    except ValueError:
-        return ""
+    whole = resolve(url, address) or ""
     return _bare(whole) if whole.startswith(("http://", "https://")) else ""
 
 

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from crawler.stages.extraction.metadata.head import Head, shown
+from crawler.urls.resolve import resolve
 
 MAX_HEADLINES = 20
 LONGEST = 300
@@ -137,11 +138,8 @@ def _leads_away(headline: Any, text: str, url: str) -> bool:
     link = headline.find(".//a[@href]")
     if link is None or shown(link) != text:
         return False
-    try:
-        target: str = urljoin(url, link.get("href").strip())
-    except ValueError:
-        return False
-    return target.partition("#")[0] != url.partition("#")[0]
+    target = resolve(url, link.get("href"))
+    return target is not None and target.partition("#")[0] != (resolve(url, "") or url).partition("#")[0]
 
 
 def _letters(text: str) -> str:
