@@ -596,6 +596,7 @@ class Document(Columns):
     nofollow: bool = False
     links: list[str] = field(default_factory=list)  # absolute http(s) URLs of <a href>, in page order, unique
     link_marks: bytes = b""  # of each of `links` from 0 (in the main text) to 9: where it stood; may be absent
+    link_spellings: dict[str, str] = field(default_factory=dict)  # of `links` by name, where it was found otherwise
     feeds: list[str] = field(default_factory=list)  # that the page names (<link rel=alternate>), absolute URLs
     links_too_long: int = 0  # left out of `links`: longer than a URL may be
     consent_words: int = 0  # of a request for consent that is all the page shows

@@ -31,7 +31,7 @@ def blank_document(request: Request, lease: Lease, config: Config, scope: Scope,
     doc.license_tag, doc.license_tier = grant.licence, grant.tier
     doc.license_reviewer, doc.license_reviewed = grant.reviewer, grant.reviewed
     doc.depth, doc.profile = lease.link.depth, grant.profile
-    doc.fields = scope.fields_of(url)
+    doc.fields = scope.fields_of(lease.url)
     doc.lease_token, doc.redirects = lease.token, list(lease.link.redirects)
     evidence = request.meta.get("evidence")
     if evidence is not None:

@@ -1,8 +1,9 @@
 """How a URL is shortened within its politeness scope, and where on the server what belongs to it lies.
 
 A packed URL is one letter for scheme and form, what stands before the scope in the authority, and the path:
-`https://www.example.org/a` in the scope `example.org` becomes `swww./a`. Canonical URLs contain neither spaces nor
-tabs, which makes both safe separators.
+`https://www.example.org/a` in the scope `example.org` becomes `swww./a`. The spelling in which a URL was found, where
+that is not its canonical one, is its path and query, so that it begins with a slash. URLs as WHATWG writes them
+contain neither spaces nor tabs, which makes both safe separators.
 """
 
 from __future__ import annotations

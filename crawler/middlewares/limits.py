@@ -65,8 +65,8 @@ class LimitsMiddleware:
 
     def _reads(self, request: Request, kind: str) -> bool:
         """JSON is read where it is a record of a source (`-a api=FILE`), and nowhere else."""
-        scope = self._scope()
-        return is_text(kind) or (kind.endswith("json") and scope is not None and bool(scope.fields_of(request.url)))
+        scope, name = self._scope(), getattr(request.meta.get("lease"), "url", request.url)
+        return is_text(kind) or (kind.endswith("json") and scope is not None and bool(scope.fields_of(name)))
 
     def headers_received(self, headers: Headers, request: Request, **_: Any) -> None:
         """Raises: StopDownload where the body could not be used."""

@@ -39,5 +39,5 @@ def judged(scope: Scope, link: Link, via: Via) -> tuple[Link, Admission]:
     admission = scope.admits(url, via=via)
     cap = (admission.entry.max_pages or 0) if admission.entry else 0
     if url != link.url or cap != link.cap:
-        link = replace(link, url=url, cap=cap)
+        link = replace(link, url=url, found=link.asked if link.asked != url else "", cap=cap)
     return link, admission

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.api import ApiSource
 from crawler.seeds.api_file import source_from_json, source_to_json
-from crawler.urls.canonicalize import canonicalize, host_and_path, host_of
+from crawler.urls.canonicalize import Address, address, canonicalize, host_and_path, host_of
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
 Via = Literal["seed", "link", "sitemap", "redirect"]
@@ -100,7 +100,9 @@ class Scope:
         object.__setattr__(self, "_by_domain", by_domain)
         twins = {_site(domain): found for domain, found in by_domain.items() if _site(domain) not in by_domain}
         object.__setattr__(self, "_twins", twins)
-        object.__setattr__(self, "_by_sitemap", {url: entry for entry in self.entries for url in entry.sitemaps})
+        object.__setattr__(
+            self, "_by_sitemap", {canonicalize(url) or url: entry for entry in self.entries for url in entry.sitemaps}
+        )
         tracking = {_bare(entry.domain): frozenset(entry.tracking) for entry in self.entries if entry.tracking}
         object.__setattr__(self, "_policy", self.policy.extended(tracking) if tracking else self.policy)
 
@@ -141,7 +143,7 @@ class Scope:
         """True where an entry whose licence has not expired lists this very file: somebody waits for its pages."""
         entry = self._by_sitemap.get(url)
         if entry is None:
-            return any(url == source.first_list for source in self.sources)
+            return any(first is not None and url == first.name for first in (one.first_list for one in self.sources))
         return self.clock() < entry.expires_at
 
     def most_feeds(self, url: str, default: int) -> int:
@@ -182,6 +184,10 @@ class Scope:
     def canonical(self, url: str, base: str | None = None) -> str | None:
         """`urls.canonicalize` without the parameters of FRONTIER_TRACKING_PARAMS and of the entries' `tracking`."""
         return canonicalize(url, base, policy=self._policy)
+
+    def address(self, url: str, base: str | None = None) -> Address | None:
+        """`canonical`, with the spelling in which the URL was found."""
+        return address(url, base, policy=self._policy)
 
     def name_of(self, url: str) -> str:
         """What this crawl calls a URL that is canonical already: the same, less the parameters it does not count."""

@@ -19,7 +19,7 @@ from lxml import etree
 
 from crawler.decompress import unpack
 from crawler.seeds.timestamps import parse_timestamp
-from crawler.urls.canonicalize import canonicalize, printable
+from crawler.urls.canonicalize import Address, address, printable
 
 MAX_ENTRIES = 50_000  # sitemaps.org
 MAX_BYTES = 50 * 2**20  # sitemaps.org, uncompressed
@@ -36,11 +36,15 @@ _ROOTS = {"urlset": "urlset", "sitemapindex": "index", "rss": "rss", "rdf": "rss
 
 @dataclass(frozen=True, slots=True)
 class SitemapEntry:
-    """One listed page. `url` is canonical, `lastmod` seconds since the epoch, `priority` the file's own 0.0 to 1.0."""
+    """One listed page. `url` is canonical, `lastmod` seconds since the epoch, `priority` the file's own 0.0 to 1.0.
+
+    `found`: how the file spells the URL, where that is not `url` (`crawler.urls.canonicalize.Address`).
+    """
 
     url: str
     lastmod: float | None = None
     priority: float | None = None
+    found: str = ""
 
 
 @dataclass(slots=True)
@@ -49,7 +53,7 @@ class Sitemap:
 
     kind: str = "unknown"
     entries: list[SitemapEntry] = field(default_factory=list)
-    nested: list[str] = field(default_factory=list)  # canonical URLs of further sitemaps
+    nested: list[str] = field(default_factory=list)  # URLs of further sitemaps, as they are to be requested
     problems: list[str] = field(default_factory=list)  # sentences; at most MAX_PROBLEMS and a count
 
 
@@ -199,7 +203,7 @@ class _Reader:
             self.complain(f"index files nested more than {MAX_NESTING} deep: ignored")
             self.full = True
         elif (url := self._named(link, where)) is not None:
-            self.found.nested.append(url)
+            self.found.nested.append(url.asked)
 
     def _add(
         self,
@@ -211,20 +215,20 @@ class _Reader:
         relative: bool = True,
     ) -> None:
         if (url := self._named(link, where, relative=relative)) is not None:
-            self.found.entries.append(SitemapEntry(url, lastmod, priority))
+            self.found.entries.append(SitemapEntry(url.name, lastmod, priority, url.found))
 
-    def _named(self, link: str, where: str, *, relative: bool = True) -> str | None:
-        """The canonical URL of a new link; None where it is none, a repetition or one too many."""
+    def _named(self, link: str, where: str, *, relative: bool = True) -> Address | None:
+        """The address of a new link; None where it is none, a repetition or one too many."""
         if self.items >= MAX_ENTRIES:
             self.complain(f"more than {MAX_ENTRIES} entries: the rest is ignored")
             self.full = True
             return None
         self.items += 1
-        url = canonicalize(link, self.url if relative else None) if link else None
+        url = address(link, self.url if relative else None) if link else None
         if url is None:
             self.complain(f"{where}: expected an http(s) URL, found {printable(link)}")
-        elif url not in self.seen:
-            self.seen.add(url)
+        elif url.name not in self.seen:
+            self.seen.add(url.name)
             return url
         return None
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from dataclasses import KW_ONLY, dataclass, replace
 from hashlib import md5
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from crawler.urls.canonicalize import Address
 
 LOWEST_PRIORITY, HIGHEST_PRIORITY = -4_096, 4_095
 SITEMAP_PRIORITY = 1_000
@@ -20,11 +24,12 @@ SOURCE_BYTES = 3
 class Link:
     """A canonical URL that may be worth a visit. `priority`: higher first, -4096 to 4095.
 
-    `redirects` is the chain of URLs that led here. `mark` is set for a link of a page: from 0 (in the main text) to 9
-    (least promising); the frontier then orders it by what its shape has brought, whatever its `priority`, and may park
-    it. `parent` is the shape (`crawler.urls.shape.shape_id`) of that page, `source` stands for its URL (`source_id`):
-    by both it is found again among the pages of the corpus. `run`: how many pages in a row on the way to it led to no
-    new page with text, as far as its own page knows.
+    `found` is the spelling of it that was found, empty where that is `url` itself; `asked` is what is requested.
+    `redirects` is the chain of URLs, as they were asked for, that led here. `mark` is set for a link of a page: from 0
+    (in the main text) to 9 (least promising); the frontier then orders it by what its shape has brought, whatever its
+    `priority`, and may park it. `parent` is the shape (`crawler.urls.shape.shape_id`) of that page, `source` stands
+    for its URL (`source_id`): by both it is found again among the pages of the corpus. `run`: how many pages in a row
+    on the way to it led to no new page with text, as far as its own page knows.
 
     The frontier does not keep the last two, so a lease has none: `lastmod` (epoch seconds, from a sitemap) has already
     been turned into `priority` by whoever read the sitemap; `cap`: at most so many pages of the URL's politeness scope
@@ -33,6 +38,7 @@ class Link:
 
     url: str
     _: KW_ONLY
+    found: str = ""
     priority: int = 0
     depth: int = 0
     kind: str = "page"  # "page" | "sitemap"
@@ -44,9 +50,19 @@ class Link:
     lastmod: float | None = None
     cap: int = 0
 
-    def redirected(self, url: str) -> Link:
+    @property
+    def asked(self) -> str:
+        """The URL to request."""
+        return self.found or self.url
+
+    def redirected(self, to: Address) -> Link:
         """The URL that this one leads to, in its place."""
-        return replace(self, url=url, redirects=(*self.redirects, self.url))
+        return replace(self, url=to.name, found=to.found, redirects=(*self.redirects, self.asked))
+
+
+def link_to(address: Address, **facts: Any) -> Link:
+    """A link to this address; `facts` are the other fields of `Link`."""
+    return Link(address.name, found=address.found, **facts)
 
 
 def source_id(url: str) -> str:
