@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum, auto
 from functools import lru_cache, partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 
 class Weight(Enum):
@@ -444,6 +444,17 @@ class Signal:
     verdict: str = "unknown"
 
 
+class Refresh(NamedTuple):
+    """Where a page leads by itself after so many seconds: an absolute http(s) URL, empty where it renews itself.
+
+    `for_all` is False where only a browser without scripts reads it (`<noscript>`).
+    """
+
+    seconds: float
+    url: str
+    for_all: bool = True
+
+
 @dataclass(slots=True)
 class Capture:
     """JSON that a page in the browser has fetched for its own content, and that the allowlist names (`js_capture`).
@@ -598,6 +609,9 @@ class Document(Columns):
     link_marks: bytes = b""  # of each of `links` from 0 (in the main text) to 9: where it stood; may be absent
     link_spellings: dict[str, str] = field(default_factory=dict)  # of `links` by name, where it was found otherwise
     feeds: list[str] = field(default_factory=list)  # that the page names (<link rel=alternate>), absolute URLs
+    links_beyond: int = 0  # of the page, left out of `links`: more than PARSE_MAX_LINKS
+    refresh: Refresh | None = None  # where the page leads by itself (`Refresh` header, <meta http-equiv=refresh>)
+    drawn_url: str = ""  # of a page that a browser has drawn and a script has renamed: what its links stand on
     links_too_long: int = 0  # left out of `links`: longer than a URL may be
     consent_words: int = 0  # of a request for consent that is all the page shows
     embedded: tuple[str, str] | None = None  # text that the page's own data hold, and where it stood

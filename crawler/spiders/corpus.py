@@ -165,23 +165,22 @@ class CorpusSpider(Spider):
         tell_history(doc, lease.visit)
         if doc.verdict is None:
             doc = await self.tiers.judged(doc, response, scope.entry_of(lease.url))
-            if doc.links_too_long:
-                self._count(f"{TRAPPED}/too_long", doc.links_too_long)
+            self._count(f"{TRAPPED}/too_long", doc.links_too_long)
+            self._count(f"{CAPPED}/links", doc.links_beyond)
             await self.put_links(self._links_of(doc), lease, dict(zip(doc.links, doc.link_marks, strict=False)))
             await self._put_feeds(doc, lease)
             if lease.visit is not None:
                 doc.verdict = tombstone(doc, lease.visit.past, self.decay) or doc.verdict
-            if await self._follows_script(doc, lease):
+            if await self._leads_on(doc, lease):
                 return
         yield doc
 
-    async def _follows_script(self, doc: Document, lease: Lease) -> bool:
-        """A page without text whose script leads elsewhere is a redirect, as one that the server sends.
+    async def _leads_on(self, doc: Document, lease: Lease) -> bool:
+        """A page that only leads elsewhere, by a refresh or a script, is a redirect, as one that the server sends.
 
         True where the URL is asked again, in another spelling: nothing is to be recorded yet.
         """
-        target = _moved_to(doc)
-        if target and has_too_little(doc):
+        if target := _onward(doc):
             onward = next_of(target, lease, self.config.policy.max_redirects, self.address)
             doc.verdict, doc.exchange = await self._follow(onward, lease), None
             return doc.verdict is None
@@ -200,11 +199,14 @@ class CorpusSpider(Spider):
         if doc.nofollow:
             return links
         named = self.address(doc.canonical_link) if doc.canonical_link else None
-        moved_to = None if has_too_little(doc) else self.address(_moved_to(doc))
+        onward = self.address(_onward(doc))  # followed as a redirect
+        moved_to = None if onward else self.address(_moved_to(doc))
         found: dict[str, Address] = {}
         for to in (named, *links, moved_to):
             if to is not None and not (to is named and to.name == doc.canonical_url):
                 found.setdefault(to.name, to)
+        if onward is not None:
+            found.pop(onward.name, None)
         return list(found.values())
 
     async def _compare(self, doc: Document, visit: Visit) -> None:
@@ -362,6 +364,13 @@ class CorpusSpider(Spider):
         assert self.crawler.stats is not None
         if n:
             self.crawler.stats.inc_value(key, n)
+
+
+def _onward(doc: Document) -> str:
+    """Where a page that is none itself leads; empty for all others."""
+    if doc.verdict is not None and doc.verdict.reason is DropReason.REDIRECTED:
+        return doc.refresh.url if doc.refresh else ""
+    return _moved_to(doc) if has_too_little(doc) else ""
 
 
 def _moved_to(doc: Document) -> str:

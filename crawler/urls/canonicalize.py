@@ -11,8 +11,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-import ada_url
-
+from crawler.urls.resolve import resolve
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
 if TYPE_CHECKING:
@@ -175,11 +174,8 @@ def _parse(url: str, base: str | None) -> _Parts | None:
     url = url.strip(_STRIPPED)
     if len(url) > _MAX_INPUT_LENGTH or _CONTROL.search(url):
         return None
-    try:
-        href = ada_url.join_url(base, url) if base else ada_url.normalize_url(url)
-    except (ValueError, UnicodeEncodeError):
-        return None
-    return _split(href)
+    href = resolve(base or "", url)
+    return None if href is None else _split(href)
 
 
 def _split(href: str) -> _Parts | None:
