@@ -61,6 +61,8 @@ def run_stages(doc: Document, names: tuple[str, ...]) -> Document:
     return doc
 
 
-def run_sitemap(body: bytes, url: str, nesting: int, source: ApiSource | None = None) -> Sitemap:
+def run_sitemap(
+    body: bytes, url: str, nesting: int, source: ApiSource | None = None, content_type: str = ""
+) -> Sitemap:
     """Parse one sitemap file, or one list of a JSON source; see `crawler.seeds.sitemaps` and `crawler.seeds.api`."""
-    return read_list(body, url, nesting, source) if source else parse_sitemap(body, url, nesting)
+    return read_list(body, url, nesting, source) if source else parse_sitemap(body, url, nesting, content_type)

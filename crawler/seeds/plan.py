@@ -7,6 +7,7 @@ a second time in batches, so that a million seeds need no memory. All problems a
 from __future__ import annotations
 
 import difflib
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from crawler.seeds.api_file import read_api
 from crawler.seeds.scope import USUAL_SITEMAP, Scope
 from crawler.seeds.seed_file import behind_url, not_a_url, seed_lines
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
+from crawler.seeds.timestamps import parse_day
 from crawler.urls.canonicalize import Address, address, host_of, politeness_scope
 from crawler.urls.link import SEED_PRIORITY, SITEMAP_PRIORITY, Link, link_to
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
@@ -62,19 +64,21 @@ def plan_seeds(
     discovery: str | None = None,
     *,
     api: str | None = None,
+    sitemap_since: str | None = None,
     clock: Callable[[], float] = time.time,
     policy: QueryPolicy = DEFAULT_POLICY,
 ) -> SeedPlan:
     """Check the arguments of `gristmill crawl corpus` and `gristmill seed`; None = not given.
 
     `url`, `sitemap`: URLs separated by commas. `seeds`, `allowlist`: paths of files. `discovery`: "links" or "sitemap".
-    `api`: path of a file that describes a source of JSON.
+    `api`: path of a file that describes a source of JSON. `sitemap_since`: a day (ISO 8601).
     `policy` is the worker's own list of parameters that name no page.
     With none of the five the plan is empty: right for a worker that joins, an error for everybody else to raise.
     Raises InputError that lists every problem with file, line, what was expected and what to do.
     """
     planner = _Planner(clock)
     planner.check_discovery(discovery, needed_by=url or sitemap or seeds or api)
+    since = planner.day("sitemap_since", sitemap_since)
     source = planner.api(api)
     pages = planner.urls("url", url)
     lists = planner.urls("sitemap", sitemap)
@@ -93,7 +97,7 @@ def plan_seeds(
         set(map(host_of, lists)).union(*(one.hosts for one in sources)),
         discovery,
     )
-    scope = replace(hosts.merge(covered), clock=clock, policy=policy, sources=tuple(sources))
+    scope = replace(hosts.merge(covered), clock=clock, policy=policy, sources=tuple(sources), listed_since=since)
     file = Path(seeds) if seeds else None
     once: dict[tuple[str, str], Link] = {}
     for link in few:
@@ -158,6 +162,16 @@ class _Planner:
             self.problem(
                 f"discovery={discovery!r}: goes with url, seeds or sitemap; in an allowlist it is a key of each entry"
             )
+
+    def day(self, name: str, argument: str | None) -> str:
+        """A day as it was given; empty where none was."""
+        try:
+            begins = parse_day(argument or "")
+        except ValueError:
+            begins = math.inf
+        if argument == "" or (begins is not None and begins > self.clock() + _DAY):
+            self.problem(f"{name}={argument!r}: expected a day that has begun, such as 2026-01-31")
+        return argument or ""
 
     def urls(self, name: str, argument: str | None) -> list[str]:
         """The URLs of an argument, separated by commas, as they are to be requested."""

@@ -191,7 +191,7 @@ class CorpusSpider(Spider):
         found = {to.name: to for feed in doc.feeds if (to := self.address(feed))}
         new = self.feeds.new(found, lambda url: self.scope.most_feeds(url, self.config.frontier.feeds))
         lists = [link_to(found[url], priority=SITEMAP_PRIORITY, kind="sitemap") for url in new]
-        await self._put(self._admitted(lists, "sitemap"), lease)
+        await self._put(self._admitted(lists, "feed"), lease)
 
     def _links_of(self, doc: Document) -> list[Address]:
         """The links of a page: first the page that it names as its original, last the one that its script leads to."""
@@ -225,12 +225,12 @@ class CorpusSpider(Spider):
         if lease.visit is not None and lease.visit.holds(doc.content_hash):
             doc.verdict = Drop("fetch", DropReason.UNCHANGED, "same content hash")
         else:
-            await self._read_sitemap(response, lease)
+            await self._read_sitemap(response, lease, doc.content_type)
         await self._settle_sitemap(doc, lease)
 
-    async def _read_sitemap(self, response: Response, lease: Lease) -> None:
+    async def _read_sitemap(self, response: Response, lease: Lease, content_type: str) -> None:
         source = self.scope.source_of_list(lease.url)
-        sitemap = await self.pool.sitemap(response.body, response.url, lease.link.depth, source)
+        sitemap = await self.pool.sitemap(response.body, response.url, lease.link.depth, source, content_type)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
         listed, own = sitemap_links(sitemap, nesting=lease.link.depth, now=self.now()), source_id(lease.url)
