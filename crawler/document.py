@@ -475,7 +475,8 @@ class Rendering:
 
     dom: the document as it stood in the end, HTML in UTF-8; empty where there is none.
     facts: how it went, JSON values: `requests`, `refused` by reason, `scrolls`, `settled`, `moved_to` (where a script
-    wanted to lead), `captured` (how many), `failed` (reason and detail where nothing came of it).
+    wanted to lead), `renamed` (the document's URL, where a script changed it), `captured` (how many), `failed` (reason
+    and detail where nothing came of it).
     captures: JSON that the page has fetched, in the order in which it came.
     """
 
