@@ -161,7 +161,11 @@ class DropReason:
     OFF_SCOPE = _frontier(
         "off_scope", "A redirect left the seeds or the allowlist.", "it redirects to something that is not a URL"
     )
-    REDIRECTED = _frontier("redirected", "The URL only points to another URL, which has its own entry.", neutral=True)
+    REDIRECTED = _frontier(
+        "redirected",
+        "The URL only points to another URL (a redirect, or a page with a refresh), which has its own entry.",
+        neutral=True,
+    )
     TOO_MANY_REDIRECTS = _frontier(
         "too_many_redirects",
         "The chain of redirects is longer than REDIRECT_MAX_TIMES.",

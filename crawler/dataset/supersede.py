@@ -144,7 +144,7 @@ def withdraw_opted_out(place: Place, *, now: float) -> int:
 
 def opted_out_since(place: Place) -> set[str]:
     """URLs of kept pages whose newest visit found an opt-out. Raises: StorageError."""
-    refused = {page_key(record, "canonical_url") for record in _opted_out(place)}
+    refused = {page_key(record, "url") for record in _opted_out(place)}
     return standing(place, among=refused).opted_out if refused else set()
 
 
@@ -179,7 +179,7 @@ def standing_of(records: Iterable[Record], *, among: Container[bytes] | None = N
     for record in records:
         if not (is_final(record.get("reason")) or is_failure(record.get("reason"))):
             continue
-        key, claim = page_key(record, "canonical_url"), _claim(record)
+        key, claim = page_key(record, "url"), _claim(record)
         if among is not None and key not in among:
             continue
         if not is_final(record.get("reason")):

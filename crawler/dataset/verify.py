@@ -184,7 +184,7 @@ def _claim(claims: dict[bytes, _Claim], record: Record, entry: Entry, line: Line
     canonical = page_key(record, "canonical_url") if kept else None
     _compete(
         claims,
-        page_key(record, "canonical_url"),
+        page_key(record, "url"),
         _Claim((not weak, record.get("crawled_at") or "", kept), line, canonical, _is_later_visit(record)),
         findings,
     )
