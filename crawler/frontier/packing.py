@@ -8,7 +8,12 @@ contain neither spaces nor tabs, which makes both safe separators.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import xxhash
+
+if TYPE_CHECKING:
+    from crawler.urls.link import Link
 
 _SCHEMES = {"s": "https://", "h": "http://"}
 
@@ -41,6 +46,11 @@ def unpack_url(packed: str, scope: str) -> str:
 def url_hash(url: str) -> int:
     """63-bit hash for the seen-set: as an integer it fits Redis' 8-byte intset entries."""
     return xxhash.xxh64_intdigest(url.encode()) >> 1
+
+
+def seen_hash(link: Link) -> int:
+    """What stands for a link in the seen-set: its name, unless a chain of redirects comes back to that otherwise."""
+    return url_hash(f"again {link.asked}" if link.again else link.url)
 
 
 def shard_of(scope: str, shards: int) -> int:

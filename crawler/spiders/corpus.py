@@ -342,7 +342,8 @@ class CorpusSpider(Spider):
             expired = admission.reason is AdmissionReason.LICENCE_EXPIRED
             reason = DropReason.LICENCE_EXPIRED if expired else DropReason.OFF_SCOPE
             return Drop("frontier", reason, f"redirects to {target}"[:512])
-        await self._put([link], lease)
+        asked_before = any(to.name == link.url for to in map(self.address, link.redirects) if to)
+        await self._put([replace(link, again=asked_before)], lease)
         if lease.visit is not None and lease.visit.was_kept and self.moves.is_generic(lease.url, link.url):
             return Drop("recrawl", DropReason.MOVED, f"redirects to {target}"[:512])
         return Drop("frontier", DropReason.REDIRECTED, target[:512])

@@ -36,10 +36,11 @@ from crawler.policy.survey import Survey, survey
 from crawler.problems import InputError
 from crawler.runtime import config_of
 from crawler.seeds.scope import Scope
-from crawler.spiders.failures import drop_of, redirect_of
+from crawler.spiders.failures import drop_of, next_of, redirect_of
 from crawler.stages.chain import Chain
 from crawler.urls.canonicalize import Address, address
 from crawler.urls.link import link_to
+from crawler.urls.refresh import is_redirect
 from crawler.urls.resolve import resolve
 
 if TYPE_CHECKING:
@@ -151,9 +152,12 @@ class InquirySpider(Spider):
             target = redirect_of(error, lease, self.config.policy.max_redirects, address)
             drop = target if isinstance(target, Drop) else drop_of(error)
             signals = evidence_of(request).signals
-            return drop, signals, isinstance(error, (Held, TryLater)), target if isinstance(target, Address) else None
+            return drop, signals, isinstance(error, (Held, TryLater)), _if_address(target)
         doc = document_of(response, lease, self.config, Scope())
         doc = await asyncio.to_thread(self.chain.run, doc, STAGES)
+        if doc.verdict is None and doc.refresh is not None and is_redirect(doc.refresh):
+            onward = next_of(doc.refresh.url, lease, self.config.policy.max_redirects, address)
+            return onward if isinstance(onward, Drop) else None, doc.optout_signals, False, _if_address(onward)
         return doc.verdict, doc.optout_signals, False, None
 
     # --- one host ----------------------------------------------------------------------------------------------------
@@ -219,3 +223,7 @@ class InquirySpider(Spider):
             return set()
         named = parse(record.body).records_for(self.config.crawl.product_token, "license")
         return {resolve(f"{authority}/robots.txt", item.value) or item.value for item in named}
+
+
+def _if_address(found: Address | Drop | None) -> Address | None:
+    return found if isinstance(found, Address) else None

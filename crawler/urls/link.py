@@ -31,9 +31,10 @@ class Link:
     for its URL (`source_id`): by both it is found again among the pages of the corpus. `run`: how many pages in a row
     on the way to it led to no new page with text, as far as its own page knows.
 
-    The frontier does not keep the last two, so a lease has none: `lastmod` (epoch seconds, from a sitemap) has already
+    The frontier does not keep the last three: `lastmod` (epoch seconds, from a sitemap) has already
     been turned into `priority` by whoever read the sitemap; `cap`: at most so many pages of the URL's politeness scope
-    are ever taken (allowlist), 0 = as many as the crawl takes.
+    are ever taken (allowlist), 0 = as many as the crawl takes; `again`: this chain of redirects has asked for the name
+    in another spelling, so that it is queued although it is known.
     """
 
     url: str
@@ -49,6 +50,7 @@ class Link:
     source: str = ""
     lastmod: float | None = None
     cap: int = 0
+    again: bool = False
 
     @property
     def asked(self) -> str:

@@ -5,11 +5,15 @@ The servers of these tests know one spelling of each page, as real ones do, and 
 
 from __future__ import annotations
 
+import html
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from crawler.urls.canonicalize import address, canonicalize
+from crawler.urls.traps import trap_reason
 from tests.support.corpus_crawl import CorpusCrawl, crawl, replay
 from tests.support.loopback_web import Answer, PolicyWeb, Route
 from tests.support.syllables import prose
@@ -114,6 +118,43 @@ def test_a_redirect_to_another_spelling_of_the_page_is_no_loop(web: PolicyWeb, t
     assert record["redirects"] == [f"{base}/s;jsessionid=9", f"{base}/s"]
     assert len(asked(web)) == len(set(asked(web))) == 10
     assert not done.rejected
+
+
+def test_a_page_that_is_reached_by_way_of_another_in_another_spelling_is_kept(web: PolicyWeb, tmp_path: Path) -> None:
+    base = serve(
+        web,
+        {
+            "/": page("/a?utm_source=x", "/c?b=1&a=2"),
+            "/a?utm_source=x": moved("/check"),
+            "/check": moved("/a"),
+            "/a": page(seed=1),
+            "/c?b=1&a=2": moved("/d"),
+            "/d": moved("/c?b=1&a=2"),
+        },
+    )
+    done = crawl(tmp_path / "corpus", [f"{base}/"], web.port)
+    assert paths(done, base) == {"/", "/a"}
+    assert done.kept[f"{base}/a"]["redirects"] == [f"{base}/a?utm_source=x", f"{base}/check"]
+    assert {url.removeprefix(base): r["reason"] for url, r in done.rejected.items()} == {
+        "/a?utm_source=x": "redirected",
+        "/check": "redirected",
+        "/c?b=1&a=2": "redirected",
+        "/d": "too_many_redirects",
+    }
+    assert len(asked(web)) == len(set(asked(web))) == 6
+
+
+def test_whatever_stands_in_a_link_goes_over_the_wire_as_a_browser_sends_it(web: PolicyWeb, tmp_path: Path) -> None:
+    chance = random.Random(36)
+    signs = "abcXYZ019-._~!$&'()*+,;=:@/?%[]{}|^`\"<> é日"
+    urls = ["/" + "".join(chance.choices(signs, k=chance.randint(1, 18))) for _ in range(300)]
+    base = serve(web, {"/": page(*(html.escape(url) for url in urls))})
+    found = {to.name: to.asked for url in reversed(urls) if (to := address(url, f"{base}/")) and "127.0.0.7" in to.name}
+    crawl(tmp_path / "corpus", [f"{base}/"], web.port, FRONTIER_BARREN_PAGES=0)
+    named = {str(canonicalize(base + path)): base + path for path in web.asked[HOST]}
+    assert found.keys() - named.keys() == {name for name in found if trap_reason(name)}
+    exact = {name for name in found.keys() & named.keys() if named[name] != found[name]}
+    assert {named[name] for name in exact} <= exact  # of several spellings the name itself counts
 
 
 def test_a_redirect_that_leads_to_the_same_request_is_a_loop(web: PolicyWeb, tmp_path: Path) -> None:
