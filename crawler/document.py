@@ -230,6 +230,14 @@ class DropReason:
         weight=Weight.HOLD,
         unreached=True,
     )
+    HOLD_CERTIFICATE = _policy(
+        "hold_certificate",
+        "The certificate of the host is not accepted; the detail says why. A later run tries again; a domain in "
+        "`CERTIFICATE_EXCEPTIONS` is not verified.",
+        "its certificate cannot be verified, so nothing of this host is fetched for now",
+        weight=Weight.HOLD,
+        unreached=True,
+    )
     HOLD_RATE_LIMITED = _policy(
         "hold_rate_limited",
         "The server asked to wait (429 or 503) beyond the end of this run: a later run tries again.",

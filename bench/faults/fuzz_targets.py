@@ -1,4 +1,4 @@
-"""What `bench/faults/fuzz.py` feeds: every parser that policy lets near bytes from outside, with seeds and words for each.
+"""What `bench/faults/fuzz.py` feeds: every parser that the wire and policy let near bytes from outside, with seeds and words for each.
 
 Seeds are the public files in `../shared/data` where they are present, and a few of our own everywhere.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import tarfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from bench.places import SHARED_DATA
@@ -23,6 +24,10 @@ from crawler.policy.signals import ai_txt, content_signal, content_usage, rsl, t
 from crawler.policy.signals.base import Context
 from crawler.seeds.sitemaps import parse_sitemap
 from crawler.urls.canonicalize import canonicalize
+from crawler.wire.chunks import ChunkError, joined
+from crawler.wire.codings import CodingError, content_codings
+from crawler.wire.head import HeadError, read_block
+from crawler.wire.media import content_type, media_kind, media_type
 
 BOT, URL, PATH = "CorpusBot", "http://a.example/page", "/some/page.html?x=1&y=%2F"
 CONTEXT = Context(BOT, "strict", 1_800_000_000.0)
@@ -46,6 +51,17 @@ def run_robots(data: bytes) -> None:
     decide_robots(record, parsed, PATH, product_token=BOT, profile="strict", now=0.0)
     parsed.crawl_delay(BOT)
     robots_fetch.judge(Answer(200, data), 0.0, Ages())
+
+
+def run_answer(data: bytes) -> None:
+    with suppress(HeadError, ChunkError):
+        head, body = read_block(data)
+        joined(body)
+        declared = content_type(head.headers)
+        media_type(declared)
+        media_kind(declared, body)
+    with suppress(CodingError):
+        content_codings([data.decode("latin-1")])
 
 
 def run_headers(data: bytes) -> None:
@@ -183,8 +199,13 @@ URL_WORDS = (
     b"\xe2\x91\xa0",
 )
 
+ANSWERS = [
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: 9\r\n\r\n<p>a</p>\n",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: text/xml\r\n\r\n5;a=b\r\n<?xml\r\n0\r\n\r\n",
+]
 TARGETS = (
     Target("robots.txt", run_robots, lambda: [*files("robots/*"), *wild_robots(), b"User-agent: *\n"], (*LINES, *ROBOTS_WORDS)),
+    Target("answer", run_answer, lambda: ANSWERS, (*LINES, *HEADER_WORDS, b"\r\n", b"HTTP/1.1 200", b"chunked", b"5\r\n", b"<!--")),
     Target("headers", run_headers, lambda: HEADER_SEEDS, (*LINES, *HEADER_WORDS)),
     Target("metas and links", run_metas, lambda: META_SEEDS, (*LINES, *HEADER_WORDS)),
     Target("Content-Usage, Content-Signal", run_usage, lambda: [b"train-ai=n", b"a=1;b=?0, c=(x y), ai-train=no"], (*LINES, *HEADER_WORDS)),

@@ -14,12 +14,12 @@ from crawler.browser.memory import DomainMemory
 from crawler.document import Capture, Document, Drop, DropReason, Exchange, Rendering
 from crawler.runtime import config_of
 from crawler.stages.chain import READING
-from crawler.stages.parse.media import media_kind
 from crawler.stages.parse.shell import looks_like_shell
 from crawler.stages.tiers import copy_of, has_too_little
 from crawler.statkeys import BROWSER_FAILED, BROWSER_MISSED, BROWSER_SHELLS, BROWSER_USED
 from crawler.urls.canonicalize import registrable_domain
 from crawler.urls.refresh import is_redirect
+from crawler.wire.media import media_kind
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

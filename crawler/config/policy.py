@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 
 from crawler.config.declare import setting
+
+_DOMAIN = re.compile(r"[a-z0-9_.-]{1,253}|[0-9a-f:]{2,45}")
 
 
 def _check_networks(value: tuple[str, ...]) -> str | None:
@@ -24,6 +27,11 @@ def _check_ports(value: tuple[int, ...]) -> str | None:
     return f"expected ports from 1 to 65535, not {', '.join(wrong)}" if wrong else None
 
 
+def _check_domains(value: tuple[str, ...]) -> str | None:
+    wrong = [item for item in value if not _DOMAIN.fullmatch(item)]
+    return f"expected host names or addresses such as example.org, not {', '.join(wrong)}" if wrong else None
+
+
 def _check_noted(value: tuple[str, ...]) -> str | None:
     unknown = sorted(set(value) - {"ai-policy.json", "llms.txt"})
     return f"expected ai-policy.json or llms.txt, not {', '.join(unknown)}" if unknown else None
@@ -39,6 +47,8 @@ class PolicyConfig:
                                              "routable", check=_check_networks)  # fmt: skip
     network_ports: tuple[int, ...] = setting("NETWORK_PORTS", (80, 443), "ports that may be connected to",
                                               check=_check_ports)  # fmt: skip
+    certificate_exceptions: tuple[str, ...] = setting("CERTIFICATE_EXCEPTIONS", (), "domains, with their subdomains, "
+                                                      "whose certificates are not verified", check=_check_domains)  # fmt: skip
     robots_max_age_seconds: float = setting("ROBOTS_MAX_AGE_SECONDS", 86_400.0, "robots.txt is fetched again after this",
                                             minimum=1.0, maximum=86_400.0)  # fmt: skip
     robots_error_age_seconds: float = setting("ROBOTS_ERROR_AGE_SECONDS", 3_600.0, "an unreachable robots.txt is tried "

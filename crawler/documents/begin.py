@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from crawler.config import Config
 from crawler.document import Document
+from crawler.policy.headers import escaped
 from crawler.urls.canonicalize import registrable_domain
 from crawler.version import __version__
+from crawler.wire.media import content_type
 
 
 def begin(url: str, canonical_url: str | None, config: Config) -> Document:
@@ -21,15 +23,11 @@ def begin(url: str, canonical_url: str | None, config: Config) -> Document:
     )
 
 
+def declared_type(lines: list[tuple[bytes, bytes]]) -> str:
+    """`content_type` of a record: what the headers say, without what would act in a terminal."""
+    return escaped(content_type(lines))
+
+
 def first_value(lines: list[tuple[bytes, bytes]], name: bytes) -> str:
     """The first value of a header (given in lower case) as text (latin-1, RFC 9110 section 5.5); empty where absent."""
     return next((value.decode("latin-1") for key, value in lines if key.lower() == name), "")
-
-
-def charset_of(content_type: str) -> str | None:
-    """The charset parameter of a Content-Type value; None where it has none."""
-    for part in content_type.split(";")[1:]:
-        name, _, value = part.partition("=")
-        if name.strip().lower() == "charset":
-            return value.strip().strip("\"'") or None
-    return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crawler.config import Config
 from crawler.document import Capture, Document, Drop, DropReason, Rendering, Signal
-from crawler.documents.begin import begin, charset_of, first_value
+from crawler.documents.begin import begin, declared_type, first_value
 from crawler.policy.decide import decide_files, decide_headers, decide_unread
 from crawler.policy.evidence import load, load_browser, load_fields, load_history, load_profile, load_verdict
 from crawler.policy.headers import values_of
@@ -21,6 +21,7 @@ from crawler.urls.refresh import read_header
 from crawler.urls.rel_canonical import from_headers
 from crawler.urls.tracking import extended_policy
 from crawler.version import __version__
+from crawler.wire.media import media_type
 
 UNKNOWN = "unknown"
 """`robots_status` of a page whose archive does not say what robots.txt and the opt-out files said."""
@@ -42,9 +43,9 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     doc = _begin(response.url, config)
     doc.crawled_at = doc.first_seen = doc.last_changed = rfc3339(response.fetched_at)
     doc.http_status = response.status
-    doc.content_type = _PLAIN_TEXT if response.kind == "conversion" else first_value(response.headers, b"content-type")
+    doc.content_type = _PLAIN_TEXT if response.kind == "conversion" else declared_type(response.headers)
     doc.extractor = WET if response.kind == "conversion" else ""
-    doc.charset = charset_of(doc.content_type)
+    doc.charset = media_type(doc.content_type).charset
     doc.canonical_link = from_headers(values_of(response.headers, b"link"), response.url, doc.domain)
     doc.refresh = read_header(response.headers, response.url)
     doc.etag = first_value(response.headers, b"etag") or None

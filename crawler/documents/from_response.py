@@ -6,13 +6,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from crawler.document import Document, Exchange
-from crawler.documents.begin import begin, charset_of, first_value
+from crawler.documents.begin import begin, declared_type, first_value
 from crawler.middlewares._meta import header_lines
 from crawler.policy.headers import values_of
 from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
 from crawler.times import Clock, rfc3339
 from crawler.urls.refresh import read_header
 from crawler.urls.rel_canonical import from_headers
+from crawler.wire.media import media_type
 
 if TYPE_CHECKING:
     from scrapy.http import Request, Response
@@ -53,8 +54,8 @@ def document_of(
     doc = blank_document(request, lease, config, scope, fetched)
     doc.http_status = response.status
     response_headers = header_lines(response.headers)
-    doc.content_type = first_value(response_headers, b"content-type")
-    doc.charset = charset_of(doc.content_type)
+    doc.content_type = declared_type(response_headers)
+    doc.charset = media_type(doc.content_type).charset
     doc.etag = first_value(response_headers, b"etag") or None
     doc.last_modified = first_value(response_headers, b"last-modified") or None
     doc.canonical_link = from_headers(values_of(response_headers, b"link"), response.url, doc.domain)

@@ -6,10 +6,8 @@ permission that nobody gave: here a stream that does not end, or whose checksum 
 
 from __future__ import annotations
 
-from crawler.decompress import CODINGS, End, unpack
+from crawler.decompress import End, unpack
 from crawler.downloader.private import TooLarge
-
-KNOWN = frozenset(coding.encode() for coding in CODINGS)
 
 
 def decode(body: bytes, coding: bytes, limit: int) -> bytes:

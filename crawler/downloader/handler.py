@@ -1,8 +1,7 @@
 """The download handler closes a connection to a forbidden address before a byte is sent.
 
 The resolver has checked the address already; this is the second lock, on what the socket is really connected to. The
-same place bounds the head of a response, which Twisted reads without a limit, and sees to it that a request is sent
-once: whether and when to try again is the frontier's to say.
+same place sees to it that a request is sent once: whether and when to try again is the frontier's to say.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import DownloadFailedError
 from twisted.web.client import URI
 
-from crawler.downloader.private import Factory, Protocol, connect_through, remember_encoded_names
+from crawler.downloader.certificates import Certificates
+from crawler.downloader.private import Factory, Protocol, connect_through, remember_encoded_names, verify_by
 from crawler.policy.network import NetworkRules, rules_of
 from crawler.runtime import config_of
 from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
@@ -26,35 +26,22 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.interfaces import IAddress
 
-MAX_HEAD_BYTES = 256 * 1024
-"""Status line and headers of one response."""
-
 
 class ForbiddenAddressError(DownloadFailedError):
     """The connection led to an address that the network rules refuse."""
 
 
 class _GuardedProtocol(Protocol):
-    """Aborts a connection whose response head does not end; writes down when each request went out."""
+    """Writes down when each request went out."""
 
-    head_bytes = 0
     sent: dict[bytes, float] | None = None
     targets: dict[bytes, bytes] | None = None
 
     def request(self, request: Any) -> Any:
-        self.head_bytes = 0
         request.uri = (self.targets or {}).get(request.absoluteURI, request.uri)
         if self.sent is not None:
             self.sent[request.absoluteURI] = time.monotonic()
         return super().request(request)
-
-    def dataReceived(self, data: bytes) -> None:  # noqa: N802  # Twisted's name
-        if self.reads_head():
-            self.head_bytes += len(data)
-            if self.head_bytes > MAX_HEAD_BYTES and self.transport is not None:
-                self.transport.abortConnection()
-                return
-        super().dataReceived(data)  # type: ignore[no-untyped-call]
 
 
 def guarded_factory(
@@ -88,7 +75,9 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         remember_encoded_names()
         self._sent: dict[bytes, float] = {}
         self._targets: dict[bytes, bytes] = {}
-        connect_through(self, guarded_factory(rules_of(config_of(crawler)), self._sent, self._targets))
+        config = config_of(crawler)
+        connect_through(self, guarded_factory(rules_of(config), self._sent, self._targets))
+        verify_by(self, lambda inner: Certificates(inner, config.policy.certificate_exceptions))
 
     async def download_request(self, request: Request) -> Response:
         """Download, and leave in `request.meta` when the request was really sent: connecting may have taken time."""

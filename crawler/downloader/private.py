@@ -6,6 +6,7 @@ Those of the engine are in `crawler/scheduler/engine_view.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -18,19 +19,108 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded
 from twisted.internet import endpoints
 from twisted.internet.interfaces import IAddress
-from twisted.web._newclient import HEADER, STATUS
+from twisted.web._newclient import HEADER, STATUS, HTTPClientParser, Response
+from twisted.web.http import _DataLoss, _IdentityTransferDecoder
+
+from crawler.policy.status import REDIRECTS
+from crawler.wire.chunks import Chunks
+from crawler.wire.head import Head, HeadReader
 
 TooLarge = _DecompressionMaxSizeExceeded
 """What Scrapy's decompression understands as "larger than allowed": `TooLarge(bytes so far, bytes allowed)`."""
 
 
-class Protocol(_LenientHTTP11ClientProtocol):
-    """One HTTP/1.1 connection, as Scrapy speaks it."""
+class Parser(HTTPClientParser):
+    """Twisted's parser of one answer, with head and chunks as `crawler.wire` reads them.
 
-    def reads_head(self) -> bool:
-        """True while the next bytes belong to the status line or the headers of a response."""
-        parser = self._parser
-        return parser is not None and parser.state in {STATUS, HEADER}
+    Twisted makes its own parser and looks at its state; so does Scrapy, which replaces its class. So do we, and have no
+    state that is not there from the beginning.
+    """
+
+    _reader: HeadReader | None = None
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802  # Twisted's name
+        """Raises: HeadError, ChunkError; Twisted then gives the connection up."""
+        if self.state not in {STATUS, HEADER}:
+            super().dataReceived(data)  # type: ignore[no-untyped-call]
+            return
+        self._everReceivedData = True
+        self._reader = self._reader or HeadReader()
+        if (found := self._reader.feed(data)) is not None:
+            self._begin_body(*found)
+
+    def _begin_body(self, head: Head, rest: bytes) -> None:
+        length = None if head.is_chunked else head.length
+        decoder = self._decoder_of(head, length)
+        self.response = Response._construct(  # type: ignore[no-untyped-call]
+            (b"HTTP", *head.version), head.status, head.reason, self.headers, self.transport, self.request
+        )
+        for name, value in head.headers:
+            self.headerReceived(name, value)  # type: ignore[no-untyped-call]
+        if decoder is None:
+            self._end_without_body(rest, is_all=length == len(rest))
+        else:
+            transport: Any = self.transport
+            transport.pauseProducing()  # until somebody reads the body
+            self.switchToBodyMode(decoder)  # type: ignore[no-untyped-call]
+            if length is not None:
+                self.response.length = length
+        self._responseDeferred.callback(self.response)
+        del self._responseDeferred
+        if decoder is not None and rest:
+            super().dataReceived(rest)  # type: ignore[no-untyped-call]
+
+    def _decoder_of(self, head: Head, length: int | None) -> Any:
+        """What takes the body; None where there is none, and where nobody reads it: behind a redirect."""
+        on_data, on_end = self._take_body, self._finished
+        is_unread = self.request.method == b"HEAD" or (head.status in REDIRECTS and head.values(b"location"))
+        if is_unread or length == 0:
+            return None
+        if head.is_chunked:
+            return ChunkedBody(on_data, on_end)
+        return _IdentityTransferDecoder(length, on_data, on_end)  # type: ignore[no-untyped-call]
+
+    def _take_body(self, data: bytes) -> None:
+        self.response._bodyDataReceived(data)
+
+    def _end_without_body(self, rest: bytes, *, is_all: bool) -> None:
+        """is_all: nothing comes any more that the next answer on this connection could be taken for."""
+        self.response.length = 0
+        if not is_all:
+            self.connHeaders.setRawHeaders(b"Connection", [b"close"])
+        self._finished(rest)  # type: ignore[no-untyped-call]
+        self.response._bodyDataFinished()
+
+
+class ChunkedBody:
+    """A transfer decoder of Twisted's (`_ChunkedTransferDecoder`) that reads chunks as browsers do."""
+
+    def __init__(self, on_data: Callable[[bytes], None], on_end: Callable[[bytes], None]) -> None:
+        self._on_data, self._on_end = on_data, on_end
+        self._chunks = Chunks()
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802  # Twisted's name
+        """Raises: ChunkError."""
+        if part := self._chunks.feed(data):
+            self._on_data(part)
+        if self._chunks.ended:
+            self._on_end(self._chunks.rest)
+
+    def noMoreData(self) -> None:  # noqa: N802  # Twisted's name
+        """Raises: _DataLoss where the last chunk has not come."""
+        if not self._chunks.is_whole:
+            raise _DataLoss("the last chunk is missing")
+
+
+class Protocol(_LenientHTTP11ClientProtocol):
+    """One HTTP/1.1 connection, as Scrapy speaks it, with answers as browsers read them."""
+
+    def request(self, request: Any) -> Any:
+        """As Twisted's."""
+        answer = super().request(request)
+        if self._parser is not None:
+            self._parser.__class__ = Parser
+        return answer
 
 
 class Factory(_LenientHTTP11ClientFactory):
@@ -61,6 +151,11 @@ def connect_through(handler: HTTP11DownloadHandler, factory: type[Factory]) -> N
     """
     handler._pool._factory = factory
     handler._pool.retryAutomatically = False
+
+
+def verify_by(handler: HTTP11DownloadHandler, policy: Callable[[Any], Any]) -> None:
+    """Certificates are verified by what `policy` makes of the handler's own way."""
+    handler._contextFactory = policy(handler._contextFactory)
 
 
 def remember_encoded_names() -> None:

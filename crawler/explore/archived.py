@@ -12,11 +12,10 @@ from collections.abc import Iterator
 
 from lxml.html import HtmlElement, tostring
 
-from crawler.documents.begin import first_value
-from crawler.stages.parse.media import media_kind
 from crawler.stages.parse.stage import parse_html
 from crawler.stages.text.charset import decode
 from crawler.storage.archive.reader import ArchivedResponse
+from crawler.wire.media import content_type, media_kind
 
 CSP = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
@@ -57,10 +56,10 @@ Shingles = set[tuple[str, ...]]
 def frame_of(page: ArchivedResponse, text: str) -> str:
     """A complete document: the page without anything that acts, with what stands in `text` marked."""
     body = page.drawn or page.body
-    kind = "html" if page.drawn else media_kind(_content_type(page), body)
+    kind = "html" if page.drawn else media_kind(content_type(page.headers), body)
     if len(body) > MAX_PAGE:
         return note(f"The page has {len(body):,} bytes; up to {MAX_PAGE:,} are drawn.")
-    found = decode(body, None if page.drawn else _content_type(page)) if kind else None
+    found = decode(body, None if page.drawn else content_type(page.headers)) if kind else None
     if found is None:
         return note("The bytes of this page are not text.")
     shingles = shingles_of(text[:MAX_TEXT])
@@ -119,7 +118,3 @@ def _lines(text: str, shingles: Shingles) -> Iterator[str]:
     for line in text.splitlines():
         kept = " data-kept" if is_kept(line, shingles) else ""
         yield f"<pre{kept}>{html.escape(line) or ' '}</pre>"
-
-
-def _content_type(page: ArchivedResponse) -> str:
-    return first_value(page.headers, b"content-type")

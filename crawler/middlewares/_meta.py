@@ -29,6 +29,11 @@ def is_page(request: Request) -> bool:
     return not is_control_file(request) and getattr(request.meta.get("lease"), "kind", "page") == "page"
 
 
+def is_sitemap(request: Request) -> bool:
+    """True for a list of pages, which unpacks itself."""
+    return getattr(request.meta.get("lease"), "kind", "page") == "sitemap"
+
+
 def obeys_opt_outs(request: Request) -> bool:
     """True where what comes back may be kept: a page, or data that a page draws its text from."""
     return is_page(request) or bool(request.meta.get(DATA))

@@ -7,6 +7,7 @@ five redirects hop by hop. The answer is judged by `crawler.policy.robots.answer
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from crawler.document import DropReason
+from crawler.downloader.certificates import certificate_problem
 from crawler.middlewares._meta import CONTROL_FILE, header_lines
 from crawler.middlewares.outcomes import Denied
 from crawler.middlewares.redirect import target_of
@@ -36,6 +38,7 @@ MAX_HOPS = 5
 MAX_PARSED = 1_000
 MAX_PARSED_BYTES = 8 * 2**20
 """Parsed files of one kind kept in this worker, by number and by the bytes they were parsed from."""
+_BEHIND_HOST = re.compile(r"(?<=://)[^/?]*([/?].*)", re.DOTALL)
 _THREAD_FROM_BYTES = 65_536
 """Larger files are parsed in a thread: parsing 500 KiB would hold the reactor for too long."""
 
@@ -175,10 +178,10 @@ class ControlFiles(Generic[T]):
             except IgnoreRequest:
                 raise  # held, or put back by the politeness gate: nothing was learned about robots.txt
             except Exception as error:  # whatever went wrong, the file could not be read
-                return Answer(error=describe(error))
+                return Answer(error=describe(error), is_certificate=bool(certificate_problem(error)))
             target = target_of(response) if response.status in REDIRECTS else None
             if target is None:
-                return _answer(response)
+                return _answer(response, is_redirected=len(seen) > 1)
             if target in seen:
                 return Answer(response.status, error="redirect loop")
             seen.add(target)
@@ -197,10 +200,12 @@ def authority_of(url: str) -> str:
 
 
 def path_of(url: str) -> str:
-    """Path and query of a URL, as rules are matched against it."""
-    parts = urlsplit(url)
-    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    """Path and query of a URL, as rules are matched against it: just what is requested, an empty query included."""
+    found = _BEHIND_HOST.search(url.partition("#")[0])
+    path = found[1] if found else ""
+    return path if path.startswith("/") else f"/{path}"
 
 
-def _answer(response: Response) -> Answer:
-    return Answer(response.status, response.body, tuple(header_lines(response.headers)))
+def _answer(response: Response, *, is_redirected: bool) -> Answer:
+    lines = tuple(header_lines(response.headers))
+    return Answer(response.status, response.body, lines, is_redirected=is_redirected)

@@ -53,6 +53,8 @@ class GuardMiddleware:
         config = config_of(crawler)
         if config.policy.network_allow:
             logger.warning("NETWORK_ALLOW opens %s to this crawl", ", ".join(config.policy.network_allow))
+        if config.policy.certificate_exceptions:
+            logger.warning("certificates of %s are not verified", ", ".join(config.policy.certificate_exceptions))
         identity = user_agent(config.crawl.product_token, __version__, config.crawl.contact)
         return cls(rules_of(config), identity, _stop(crawler), clock_of(crawler))
 

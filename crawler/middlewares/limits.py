@@ -6,7 +6,6 @@ module bounds what the bytes become, and stops bodies that no stage could read b
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -16,10 +15,12 @@ from scrapy.http import Response
 from crawler.document import Drop, DropReason
 from crawler.downloader import codings
 from crawler.downloader.private import Decompression
-from crawler.middlewares._meta import CONTROL_FILE, is_control_file, is_page
+from crawler.middlewares._meta import CONTROL_FILE, header_lines, is_control_file, is_page, is_sitemap
 from crawler.middlewares.outcomes import Denied
 from crawler.policy.headers import escaped
 from crawler.policy.robots.parse import MAX_BYTES
+from crawler.wire.codings import CodingError, content_codings
+from crawler.wire.media import content_type, is_binary, may_be_read, media_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,19 +30,12 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Headers
 
-TEXT_TYPES = frozenset(
-    {"text/html", "application/xhtml+xml", "application/xml", "text/xml", "text/plain", "text/markdown"}
-)
-_PARAMETERS = re.compile(rb"[;,]")
 CONTROL_FILE_BYTES = MAX_BYTES + 16_384
 """Read of a control file at most; more than is parsed, so that parsing can cut at a line end."""
 MAX_PLAIN_CONTROL_FILE = 10 * 2**20
 """Bytes of a control file after decompression."""
 MAX_SITEMAP = 50 * 2**20
 """Bytes of a sitemap, on the wire and after decompression (sitemaps.org)."""
-_PLAIN = frozenset({b"", b"identity"})
-MAX_CODINGS = 2
-"""Content codings on top of each other; each is one more pass over the body."""
 
 
 class LimitsMiddleware:
@@ -60,17 +54,20 @@ class LimitsMiddleware:
 
     def process_request(self, request: Request) -> None:
         """A sitemap may be larger than a page."""
-        if getattr(request.meta.get("lease"), "kind", "page") == "sitemap":
+        if is_sitemap(request):
             request.meta.setdefault("download_maxsize", MAX_SITEMAP)
 
-    def _reads(self, request: Request, kind: str) -> bool:
+    def _reads(self, request: Request, declared: str) -> bool:
         """JSON is read where it is a record of a source (`-a api=FILE`), and nowhere else."""
+        if may_be_read(declared):
+            return True
         scope, name = self._scope(), getattr(request.meta.get("lease"), "url", request.url)
-        return is_text(kind) or (kind.endswith("json") and scope is not None and bool(scope.fields_of(name)))
+        is_json = media_type(declared).essence.endswith("json")
+        return is_json and scope is not None and bool(scope.fields_of(name))
 
     def headers_received(self, headers: Headers, request: Request, **_: Any) -> None:
         """Raises: StopDownload where the body could not be used."""
-        if is_page(request) and not self._reads(request, media_type(headers)):
+        if is_page(request) and not self._reads(request, content_type(header_lines(headers))):
             raise StopDownload(fail=False)
 
     def bytes_received(self, data: bytes, request: Request, **_: Any) -> None:
@@ -84,7 +81,7 @@ class LimitsMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises: Denied for a content type that no stage reads, or a body that was cut."""
-        kind = media_type(response.headers)
+        kind = content_type(header_lines(response.headers))
         if is_page(request) and not self._reads(request, kind):
             raise Denied(Drop("fetch", DropReason.NOT_TEXT, escaped(kind, 100)))
         if "download_stopped" in response.flags and not is_control_file(request):
@@ -104,17 +101,15 @@ class DecompressionMiddleware(Decompression):
         """Raises: Denied."""
         if is_control_file(request):
             request.meta["download_maxsize"] = MAX_PLAIN_CONTROL_FILE
-        names = [name.strip() for name in b",".join(response.headers.getlist("Content-Encoding")).lower().split(b",")]
-        if len(names) > MAX_CODINGS:
-            raise _undecodable(f"{len(names)} content codings")
-        if all(name in _PLAIN for name in names):
-            return response
-        if unknown := next((name for name in names if name not in codings.KNOWN), None):
-            raise _undecodable(f"unknown content coding {escaped(unknown.decode('latin-1'), 50)}")
+        values: list[bytes] = response.headers.getlist("Content-Encoding")
         try:
+            if not content_codings(value.decode("latin-1") for value in values):
+                return response if is_sitemap(request) else _as_it_came(response, b",".join(values))
             plain = super().process_response(request, response)
         except IgnoreRequest as error:
             raise Denied(Drop("fetch", DropReason.TOO_LARGE, "larger than allowed when decompressed")) from error
+        except CodingError as error:
+            raise _undecodable(escaped(str(error), 100)) from error
         except Exception as error:  # each codec has errors of its own
             raise _undecodable(f"content coding: {type(error).__name__}") from error
         assert isinstance(plain, Response)
@@ -125,15 +120,11 @@ class DecompressionMiddleware(Decompression):
         return codings.decode(body, coding, limit)
 
 
-def media_type(headers: Headers) -> str:
-    """The first media type without parameters, lower case; empty where the response does not say."""
-    first = _PARAMETERS.split(headers.get("Content-Type") or b"", 1)[0]
-    return first.decode("latin-1").strip().lower()
-
-
-def is_text(kind: str) -> bool:
-    """True for a media type the stages read, and for none at all: then the bytes decide."""
-    return not kind or kind in TEXT_TYPES
+def _as_it_came(response: Response, named: bytes) -> Response:
+    """Raises: CodingError where a coding that nobody knows has been at work."""
+    if named.strip() and is_binary(response.body):
+        raise CodingError(f"unknown content coding {named[:50].decode('latin-1')}")
+    return response
 
 
 def _undecodable(detail: str) -> Denied:

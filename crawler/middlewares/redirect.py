@@ -49,6 +49,6 @@ def target_of(response: Response) -> str | None:
 
 
 def location_of(response: Response) -> bytes:
-    """The first Location header that is not empty; empty where there is none."""
-    values: list[bytes] = response.headers.getlist("Location")
-    return next((value for value in values if value.strip()), b"")
+    """The value of the Location header; empty where there is none, and where several contradict each other."""
+    values = set(response.headers.getlist("Location"))
+    return values.pop() if len(values) == 1 else b""

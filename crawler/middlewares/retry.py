@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, NotSupported, UnsupportedURLSchemeError
 
 from crawler.document import Drop, DropReason
+from crawler.downloader.certificates import certificate_problem
 from crawler.middlewares._meta import is_control_file
 from crawler.middlewares.outcomes import Denied, TryLater
 from crawler.policy.headers import escaped
@@ -43,4 +44,6 @@ class RetryMiddleware:
 
 def describe(exception: Exception) -> str:
     """The kind of failure and its message, on one line."""
+    if problem := certificate_problem(exception):
+        return escaped(problem, 400)
     return escaped(f"{type(exception).__name__}: {exception}", 200)

@@ -47,7 +47,8 @@ def decide_robots(
     if record.reading is Reading.DENIED:
         return Verdict(Drop("robots", DropReason.ROBOTS_DISALLOWED, record.detail), robots_status="denied")
     if record.reading is Reading.HOLD or robots is None:
-        drop = Drop("robots", DropReason.HOLD_ROBOTS_UNREACHABLE, record.detail)
+        reason = DropReason.HOLD_CERTIFICATE if record.is_certificate else DropReason.HOLD_ROBOTS_UNREACHABLE
+        drop = Drop("robots", reason, record.detail)
         return Verdict(drop, robots_status="unreachable")
     decision = robots.decide(product_token, path)
     rule = f"line {decision.line}: {decision.rule}" if decision.line else decision.rule

@@ -15,24 +15,74 @@ from scrapy.http import HtmlResponse, Request
 from scrapy.settings import Settings
 from scrapy.utils import _compression
 from twisted.internet import endpoints
+from twisted.internet.defer import succeed
 from twisted.internet.testing import StringTransport
-from twisted.web._newclient import HTTPParser
+from twisted.web._newclient import HTTPClientParser, HTTPParser
 from twisted.web.client import URI, HTTPConnectionPool
+from twisted.web.iweb import UNKNOWN_LENGTH
 
 from crawler.downloader import private
-from crawler.downloader.private import Decompression, Factory, Protocol, connect_through, remember_encoded_names
+from crawler.downloader.private import (
+    Decompression,
+    Factory,
+    Parser,
+    Protocol,
+    connect_through,
+    remember_encoded_names,
+)
 
 
-def test_lenient_protocol_makes_a_parser_that_tells_head_from_body() -> None:
+def answered(wire: bytes, method: bytes = b"GET") -> tuple[Parser, list[bytes], list[bytes]]:
+    """A parser that was given an answer; what of it is body; what it called the rest, once it had ended."""
+    rests: list[bytes] = []
+    parser = HTTPClientParser(SimpleNamespace(method=method), rests.append)
+    parser.makeConnection(StringTransport())
+    parser.__class__ = Parser  # as `Protocol.request` does
+    parser.dataReceived(wire)
+    body: list[bytes] = []
+    if hasattr(parser, "response"):
+        parser.response.deliverBody(
+            SimpleNamespace(makeConnection=lambda _: None, dataReceived=body.append, connectionLost=lambda _: None)
+        )
+    return parser, body, rests
+
+
+def test_protocol_gives_its_answers_to_our_parser() -> None:
     protocol = Protocol(lambda _: None)
-    assert not protocol.reads_head()  # no request yet, so no parser
-    protocol._parser = SimpleNamespace(state=http11.STATUS)
-    assert protocol.reads_head()
-    protocol._parser.state = private.HEADER
-    assert protocol.reads_head()
-    protocol._parser.state = "BODY"
-    assert not protocol.reads_head()
-    assert "_parser" in inspect.getsource(http11._LenientHTTP11ClientProtocol)
+    protocol.makeConnection(StringTransport())
+    request = SimpleNamespace(writeTo=lambda _: succeed(None), method=b"GET")
+    protocol.request(request)
+    assert type(protocol._parser) is Parser
+    assert "self._parser.__class__ = _LenientHTTPClientParser" in inspect.getsource(http11._LenientHTTP11ClientProtocol)
+
+
+def test_parser_reads_head_and_chunks_as_browsers_do_and_ends() -> None:
+    parser, body, rests = answered(b"\r\nhttp/1.1 200\nX Y: z\nTransfer-Encoding: chunked\n\n3 ;a\nabc\n0\n\nrest")
+    assert (parser.response.version, parser.response.code, parser.response.phrase) == ((b"HTTP", 1, 1), 200, b"")
+    assert (b"".join(body), rests) == (b"abc", [b"rest"])
+
+
+@pytest.mark.parametrize(
+    ("wire", "length", "expected", "closes"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 3, b"abc", False),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: no\r\n\r\nabc", UNKNOWN_LENGTH, b"abc", False),
+        (b"HTTP/1.1 204 None\r\n\r\n", 0, b"", False),
+        (b"HTTP/1.1 302 Found\r\nLocation: /a\r\nContent-Length: 3\r\n\r\nabc", 0, b"", False),
+        (b"HTTP/1.1 302 Found\r\nLocation: /a\r\nContent-Length: 3\r\n\r\nab", 0, b"", True),
+        (b"HTTP/1.1 302 Found\r\nLocation: /a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 0, b"", True),
+    ],
+)
+def test_parser_knows_the_end_of_a_body_and_leaves_no_bytes_to_the_next_answer(wire, length, expected, closes) -> None:
+    parser, body, _ = answered(wire)
+    assert (parser.response.length, b"".join(body)) == (length, expected)
+    assert parser.connHeaders.getRawHeaders(b"Connection", []) == ([b"close"] if closes else [])
+
+
+def test_a_body_in_chunks_without_its_last_one_is_a_loss_as_twisted_calls_it() -> None:
+    parser, _, _ = answered(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
+    with pytest.raises(private._DataLoss):
+        parser.bodyDecoder.noMoreData()
 
 
 def test_newclient_states_are_those_a_parser_goes_through() -> None:

@@ -342,7 +342,9 @@ def test_what_a_worker_remembers_is_bounded_in_bytes():
 
 def test_an_authority_and_a_path_are_cut_from_a_url():
     assert authority_of("https://A.example:8443/x?y") == "https://a.example:8443"
-    assert [path_of(f"http://a.example{rest}") for rest in ("", "/", "/x?y=1", "?q")] == ["/", "/", "/x?y=1", "/?q"]
+    assert [path_of(f"http://a.example{rest}") for rest in ("", "/", "/x?y=1", "?q", "/x?", "/x?y?z#?")] == [
+        *("/", "/", "/x?y=1", "/?q", "/x?", "/x?y?z")
+    ]
 
 
 @pytest.mark.parametrize("url", ["mailto:owner@a.example", "data:text/xml,<rsl/>", "http://[bad", "ftp://a.example/l"])

@@ -117,13 +117,14 @@ def test_only_text_is_read_and_only_so_much_of_it(web, outcomes):
             "/declared": web.reply(body=b"x" * 20_000),
             "/bomb": web.reply(body=gzip.compress(b"x" * 3_000_000), headers=[("Content-Encoding", "gzip")]),
             "/broken": web.reply(body=b"\x1f\x8bnothing", headers=[("Content-Encoding", "gzip")]),
-            "/unknown": web.reply(headers=[("Content-Encoding", "rot13")]),
-            "/layers": web.reply(headers=[("Content-Encoding", "gzip, gzip, gzip")]),
+            "/unknown": web.reply(body=b"\x1f\x9d\x90\x00\x01\x02", headers=[("Content-Encoding", "compress")]),
+            "/named": web.reply(headers=[("Content-Encoding", "utf-8")]),
+            "/layers": web.reply(headers=[("Content-Encoding", ", ".join(["gzip"] * 6))]),
             "/zipped": web.reply(body=gzip.compress(b"<p>hello"), headers=[("Content-Encoding", "gzip")]),
         },
         DOWNLOAD_MAXSIZE=10_000,
     )
-    for path in ("/html", "/xhtml", "/plain", "/twice", "/untyped", "/zipped"):
+    for path in ("/html", "/xhtml", "/plain", "/twice", "/untyped", "/zipped", "/named"):
         assert found[path]["outcome"] == "page", (path, found[path])
     for path, reason in {
         "/pdf": "not_text",

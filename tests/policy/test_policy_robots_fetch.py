@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawler.document import DropReason
+from crawler.policy.decide import decide_robots
 from crawler.policy.headers import retry_after_seconds
 from crawler.policy.robots.answer import LAST_GOOD_SECONDS, Ages, Answer, Reading, judge, load
 
@@ -25,14 +27,30 @@ def record(answer: Answer, previous=None, now: float = NOW):
 @pytest.mark.parametrize(
     "status, reading",
     [
-        *((status, Reading.RULES) for status in (200, 204, 206)),
+        *((status, Reading.RULES) for status in (200, 204)),
         *((status, Reading.NO_RULES) for status in (400, 404, 405, 406, 410, 418)),
         *((status, Reading.DENIED) for status in (401, 402, 403, 429, 451)),
-        *((status, Reading.HOLD) for status in (None, 100, 301, 304, 408, 425, 500, 502, 503, 504, 599, 999)),
+        *((status, Reading.HOLD) for status in (None, 20, 100, 206, 301, 304, 408, 425, 500, 502, 503, 504, 599, 999)),
     ],
 )
 def test_each_status_has_its_reading(status, reading):
     assert record(Answer(status, RULES)).reading is reading
+
+
+@pytest.mark.parametrize("page", [b"<!DOCTYPE html><p>Home", b"\n<html>", b"\xef\xbb\xbf<html>", b"<h1>Moved</h1>"])
+def test_a_redirect_to_a_page_is_no_permission_and_one_to_a_text_is_read(page):
+    found = record(Answer(200, page, is_redirected=True))
+    assert (found.reading, found.detail) == (Reading.HOLD, "robots.txt redirects to a page")
+    assert record(Answer(200, RULES, is_redirected=True)).reading is Reading.RULES
+    assert record(Answer(200, b"", is_redirected=True)).reading is Reading.RULES
+    assert record(Answer(404, page, is_redirected=True)).reading is Reading.NO_RULES
+
+
+def test_a_certificate_that_is_not_accepted_is_held_under_its_own_name():
+    found = load(record(Answer(None, error="certificate of a.example not accepted", is_certificate=True)).dump())
+    drop = decide_robots(found, None, "/", product_token="Bot", profile="strict", now=NOW).drop
+    assert (drop.reason, drop.reason.is_hold) == (DropReason.HOLD_CERTIFICATE, True)
+    assert "certificate of a.example not accepted" in drop.detail
 
 
 def test_good_answers_are_believed_for_a_day_and_errors_for_an_hour():

@@ -59,9 +59,9 @@ def test_every_byte_order_mark_of_crawler_commons_is_understood(shared_data):
 def test_delays_of_crawler_commons_files_belong_to_the_agents_they_name(shared_data):
     folder = shared_data / "crawler-commons" / "robots"
     merged = parse((folder / "crawl-delay-group-merging.txt").read_bytes())
-    assert [merged.crawl_delay(bot) for bot in ("mybot", "yourbot", "anybot")] == [10.0, None, 30.0]
+    assert [merged.crawl_delay(bot) for bot in ("mybot", "yourbot", "anybot")] == [10.0, 10.0, 30.0]
     rates = parse((folder / "extensions-group-merging.txt").read_bytes())
-    assert [rates.crawl_delay(bot) for bot in ("mybot", "yourbot", "anybot")] == [6.0, None, 2.0]
+    assert [rates.crawl_delay(bot) for bot in ("mybot", "yourbot", "anybot")] == [6.0, 6.0, 2.0]
 
 
 @pytest.fixture(scope="module")

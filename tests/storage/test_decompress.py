@@ -10,8 +10,13 @@ import zstandard
 
 from crawler.decompress import ARCHIVE_WINDOW_LOG, CODINGS, End, TornError, unpack
 from crawler.storage.archive.codings import decoded
+from crawler.wire.head import Head
 
 TEXT = "".join(f"Line {n} of a page, {random.Random(n).random()}. " for n in range(3_000)).encode()
+
+
+def head(lines):
+    return Head((1, 1), 200, b"OK", [(name.encode(), value.encode()) for name, value in lines])
 
 
 def bare(data):
@@ -70,11 +75,11 @@ def test_a_window_larger_than_the_web_allows_opens_in_an_archive_only():
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
 def test_an_archived_payload_without_the_coding_its_head_names_is_read_as_it_is(coding):
     for body in (b"", b"<p>plain</p>", TEXT):
-        assert decoded([("Content-Encoding", coding)], body, 10**6).data == body
+        assert decoded(head([("Content-Encoding", coding)]), body, 10**6).data == body
 
 
 def test_a_torn_archived_payload_is_read_as_far_as_it_goes_and_called_torn():
     for coding, packed in PACKED:
-        found = decoded([("Content-Encoding", coding)], packed[: len(packed) // 2], 10**6)
+        found = decoded(head([("Content-Encoding", coding)]), packed[: len(packed) // 2], 10**6)
         assert found.torn and TEXT.startswith(found.data)
         assert coding == "zstd" or len(found.data) > 1_000  # a frame of zstd gives whole blocks

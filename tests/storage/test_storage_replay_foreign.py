@@ -13,10 +13,10 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.storage.archive.http_message import parse_response
 from crawler.storage.archive.members import pieces
 from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
 from crawler.storage.files.errors import StorageError
+from crawler.wire.head import HeadError, read_block
 
 PAGE = b"<p>a page</p>"
 PACKED = {"warc": lambda raw: raw, "warc.gz": gzip.compress, "warc.zst": zstandard.compress}
@@ -293,15 +293,15 @@ def test_no_damage_makes_the_reader_fail_or_invent_a_page(kind, edits):
 def test_any_bytes_are_a_response_or_a_value_error(block):
     for content in (block, b"HTTP/1.1 200 OK\r\n" + block):
         try:
-            found = parse_response(content)
+            _, body = read_block(content)
         except ValueError:
             continue
-        assert content.endswith(found.body)
+        assert content.endswith(body)
 
 
 def test_header_lines_keep_their_order_and_their_bytes():
-    found = parse_response(b"HTTP/1.1 404 Not F\xfcnd\r\nA: 1\r\nB:\xe9\r\nA:  2 \r\n\r\nbody")
-    assert (found.status, found.headers, found.body) == (404, [(b"A", b"1"), (b"B", b"\xe9"), (b"A", b"2")], b"body")
+    head, body = read_block(b"HTTP/1.1 404 Not F\xfcnd\r\nA: 1\r\nB:\xe9\r\nA:  2 \r\n\r\nbody")
+    assert (head.status, head.headers, body) == (404, [(b"A", b"1"), (b"B", b"\xe9"), (b"A", b"2")], b"body")
 
 
 def test_raw_deflate_inside_a_record_does_not_look_like_a_member():
@@ -318,6 +318,7 @@ def test_an_interim_response_before_the_page_is_not_the_page(status):
     final = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE
     _, [page], problems = read(record(block=interim + interim + final), "x.warc")
     assert (page.status, page.body, page.headers, problems) == (200, PAGE, [(b"Content-Type", b"text/html")], [])
-    assert parse_response(interim).status == int(status[:3])
-    assert parse_response(interim + PAGE).body == PAGE
-    assert parse_response(b"HTTP/1.1 200 OK\r\n\r\n" + final).body == final
+    assert read_block(interim)[0].status == int(status[:3])
+    with pytest.raises(HeadError):
+        read_block(interim + PAGE)
+    assert read_block(b"HTTP/1.1 200 OK\r\n\r\n" + final)[1] == final

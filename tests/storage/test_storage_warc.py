@@ -22,6 +22,7 @@ from crawler.storage.archive.reader import Archive, expand, read_archive
 from crawler.storage.archive.records import gzip_member
 from crawler.storage.files.errors import StorageError
 from crawler.times import rfc3339
+from crawler.wire.head import Head
 from tests.support.archives import exchange_records
 from tests.support.foreign import Writer
 
@@ -170,6 +171,10 @@ def test_a_compressed_payload_that_explodes_is_reported_and_not_read(tmp_path):
     assert [problem.offset for problem in problems] == [0]
 
 
+def head(lines):
+    return Head((1, 1), 200, b"OK", [(name.encode(), value.encode()) for name, value in lines])
+
+
 @pytest.mark.parametrize(
     ("name", "encode"),
     [
@@ -183,14 +188,14 @@ def test_a_compressed_payload_that_explodes_is_reported_and_not_read(tmp_path):
     ],
 )
 def test_every_content_encoding_of_the_web_is_decoded(name, encode):
-    assert decoded([("Content-Encoding", name)], encode(b"<p>text</p>"), 1000).data == b"<p>text</p>"
+    assert decoded(head([("Content-Encoding", name)]), encode(b"<p>text</p>"), 1000).data == b"<p>text</p>"
 
 
 def test_chunks_are_joined_before_the_content_is_decoded():
     packed = gzip.compress(b"<p>text</p>")
     chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(packed), packed)
     headers = [("Content-Encoding", "gzip"), ("Transfer-Encoding", "chunked")]
-    assert decoded(headers, chunked, 1000) == Payload(b"<p>text</p>")
+    assert decoded(head(headers), chunked, 1000) == Payload(b"<p>text</p>")
 
 
 PACKED = gzip.compress(b"<p>text</p>" * 9, mtime=0)
@@ -225,13 +230,13 @@ PAGE = b"".join(b"<p>text number %d of the page</p>" % n for n in range(20))
     ],
 )
 def test_a_payload_says_where_its_end_is_missing(headers, raw, torn):
-    assert decoded(headers.items(), raw, 1000).torn == torn
+    assert decoded(head(headers.items()), raw, 1000).torn == torn
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
 def test_a_page_whose_coding_is_only_announced_is_read_as_it_is(coding):
     for page in (PAGE, b"plain words and no markup at all, " * 9):
-        assert decoded([("Content-Encoding", coding)], page, 1000) == Payload(page)
+        assert decoded(head([("Content-Encoding", coding)]), page, 1000) == Payload(page)
 
 
 def test_a_year_or_a_month_is_a_date_of_a_record(tmp_path):

@@ -219,7 +219,9 @@ def _stopped(found: Provenance) -> str:
         "by robots.txt": found.rejected("robots_disallowed"),
         "by an opt-out": found.rejected("optout"),
         f"by a denial ({denials()})": found.rejected("access_denied"),
-        "on hold because a control file could not be read": found.held("hold_robots_unreachable", "hold_control_file"),
+        "on hold because a control file could not be read": found.held(
+            "hold_robots_unreachable", "hold_certificate", "hold_control_file"
+        ),
     }
     said = ", ".join(f"{number_of(count, 'page')} {how}" for how, count in counts.items())
     return f"{said}; {elsewhere}" if found.sources.replayed else said

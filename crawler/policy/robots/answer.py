@@ -3,8 +3,10 @@
 2xx                          the rules in the body
 404, 410, other 4xx          no rules: everything is allowed
 401, 402, 403, 429, 451      a denial: everything is disallowed until the next try (stricter than the RFC)
-408, 425, 5xx, no response,  hold: nothing may be fetched until the next try; a last good copy of the rules serves
-endless redirects, no text   for up to 30 days
+206, 408, 425, 5xx, nothing, hold: nothing may be fetched until the next try; a last good copy of the rules serves
+endless redirects, or one    for up to 30 days
+to nowhere or to a page, no
+text
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from enum import StrEnum
 
 from crawler.policy.headers import max_age_seconds, retry_after_seconds
 from crawler.policy.robots import parse as robots
+from crawler.wire.media import media_kind
 
 LAST_GOOD_SECONDS = 30 * 86_400.0
 """How long the rules of the last good fetch serve while the host is in trouble (RFC 9309 section 2.3.1.4)."""
@@ -27,6 +30,7 @@ MIN_AGE_SECONDS = 60.0
 """A shorter Cache-Control does not make every page fetch robots.txt again."""
 
 _DENIALS = frozenset({401, 402, 403, 429, 451})
+_A_PART = 206
 _PASSING_4XX = frozenset({408, 425})
 
 
@@ -49,12 +53,18 @@ class Ages:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back: `status` is None where there was no HTTP response, and `error` says why."""
+    """What came back: `status` is None where there was no HTTP response, and `error` says why.
+
+    is_certificate: because the host's certificate is not accepted. is_redirected: it came from another URL than was
+    asked for.
+    """
 
     status: int | None = None
     body: bytes = b""
     headers: tuple[tuple[bytes, bytes], ...] = ()
     error: str = ""
+    is_certificate: bool = False
+    is_redirected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +82,7 @@ class RobotsRecord:
     body: bytes = b""
     body_fetched_at: float = 0.0
     stale: bool = False
+    is_certificate: bool = False
 
     @property
     def sha256(self) -> str | None:
@@ -131,7 +142,7 @@ def judge(
         good, good_at = previous.body, previous.body_fetched_at
         reading = Reading.RULES if reading is Reading.HOLD else reading
         return RobotsRecord(reading, answer.status, detail, now, until, good, good_at, stale=True)
-    return RobotsRecord(reading, answer.status, detail, now, until)
+    return RobotsRecord(reading, answer.status, detail, now, until, is_certificate=answer.is_certificate)
 
 
 def read_robots(answer: Answer) -> tuple[Reading, str]:
@@ -139,7 +150,9 @@ def read_robots(answer: Answer) -> tuple[Reading, str]:
     status = answer.status
     if status is None:
         return Reading.HOLD, f"robots.txt is out of reach: {answer.error}"[:512]
-    if 200 <= status < 300 and not answer.error:
+    if 200 <= status < 300 and status != _A_PART and not answer.error:
+        if answer.is_redirected and media_kind("", answer.body) == "html":
+            return Reading.HOLD, "robots.txt redirects to a page"
         unreadable = robots.unreadable(answer.body)
         return (Reading.HOLD, unreadable) if unreadable else (Reading.RULES, "")
     if status in _DENIALS:

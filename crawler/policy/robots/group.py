@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -37,8 +38,8 @@ class Group:
 
     `agents` are lower-case product tokens as RFC 9309 section 2.2.1 cuts them; `names` are the same values cut less
     (digits and dots kept), for bots such as `AI2Bot` whose names are no RFC tokens; `meant` is what else a line may
-    name, `*` within a name standing for any characters. The values are line numbers: rules apply to every agent of the
-    group, extension records to those that were named before them.
+    name, `*` within a name standing for any characters. The values are line numbers, of which a record between them
+    may depend (`RobotsFile.readings_of`).
     """
 
     agents: dict[str, int] = field(default_factory=dict)
@@ -46,6 +47,7 @@ class Group:
     meant: dict[str, int] = field(default_factory=dict)
     rules: list[Rule] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)  # empty lines among the User-agent lines
 
     def add(self, value: bytes, line: int) -> None:
         """Name the agents of one User-agent line."""
@@ -68,6 +70,11 @@ class Group:
         if in_doubt:
             found += [line for meant, line in self.meant.items() if _covers(meant, name)]
         return min(found, default=sys.maxsize)
+
+    def is_together(self, record: int, agent: int) -> bool:
+        """True where no empty line stands between the line of a record and a later User-agent line."""
+        at = bisect_right(self.ends, record)
+        return at == len(self.ends) or self.ends[at] > agent
 
     def may_mean(self, name: str) -> bool:
         """True where a line may have meant this bot (lower case) that the RFC does not read in it."""

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Collection, Iterator, KeysView
 from dataclasses import dataclass, field
 
+from crawler.policy.robots.delay import request_rate, seconds_of
 from crawler.policy.robots.group import EVERYBODY, Group, Record
 from crawler.policy.robots.match import Rule, RuleSet, normalize
 
@@ -39,9 +40,6 @@ _BLANKS = " \t\n\r\x0b\x0c\0\x85\xa0\u2028\u2029\u202f\u3000\ufeff" + "".join(
 _ORIGIN = re.compile(rb"\Ahttps?://[^/?#*]*", re.IGNORECASE)
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _KEY_GAPS = re.compile(rb"(?:[\s_-]|\xe2\x80[\x90-\x95]|\xc2\xa0)+")  # blanks and dashes, those of a text processor too
-_RATE = re.compile(r"(\d{1,6})\s*/\s*(\d{1,6})\s*([smhd]?)", re.ASCII | re.IGNORECASE)
-_NUMBER = re.compile(r"(?:\d{1,9}(?:[.,]\d{0,9})?|[.,]\d{1,9})(?:e\d{1,3})?", re.ASCII | re.IGNORECASE)
-_UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 @dataclass(slots=True, frozen=True)
@@ -102,20 +100,25 @@ class RobotsFile:
     def readings_of(self, product_token: str, key: str) -> list[list[Record]]:
         """The records of `records_for` for each reading by itself: two where a User-agent line is in doubt.
 
-        For records of which one can take back another: neither reading may lift what the other says.
+        Two also where a record stands between User-agent lines: it is said of those before it, or of all of them (it
+        does not end their run, RFC 9309 section 2.2.4; an empty line does, for whoever wrote it). For records of which
+        one can take back another: neither reading may lift what the other says.
         """
         token, everybodys = product_token.lower(), [r for r in self.records if r.key == key]
         readings = []
         for in_doubt in self._readings:
             label, groups = self._groups_for(token, in_doubt)
             since = [(g.named_at(label, in_doubt=in_doubt), g) for g in groups]
-            ours = [r for line, g in since for r in g.records if r.key == key and r.line > line]
-            readings.append(sorted([*everybodys, *ours], key=lambda r: r.line))
+            said = [(g, line, r) for line, g in since for r in g.records if r.key == key]
+            before = [r for _, line, r in said if r.line > line]
+            around = [r for g, line, r in said if r.line > line or g.is_together(r.line, line)]
+            of_both = [before, around] if len(around) > len(before) else [before]
+            readings += [sorted([*everybodys, *ours], key=lambda r: r.line) for ours in of_both]
         return readings
 
     def crawl_delay(self, product_token: str) -> float | None:
         """Seconds between requests by Crawl-delay or Request-rate: the slowest that applies; None = unsaid."""
-        delays = [_seconds(r.value) for r in self.records_for(product_token, "crawl-delay")]
+        delays = [seconds_of(r.value) for r in self.records_for(product_token, "crawl-delay")]
         delays += [request_rate(r.value) for r in self.records_for(product_token, "request-rate")]
         return max((d for d in delays if d is not None), default=None)
 
@@ -174,14 +177,6 @@ def parse(body: bytes) -> RobotsFile:
     return robots
 
 
-def request_rate(value: str) -> float | None:
-    """Seconds between requests for a Request-rate value such as `10/1m`; None where it cannot be read."""
-    match = _RATE.match(value)
-    if not match or int(match[1]) == 0:
-        return None
-    return int(match[2]) * _UNIT_SECONDS[match[3].lower()] / int(match[1])
-
-
 def unreadable(body: bytes) -> str:
     """Why these bytes cannot be read as robots.txt; empty where they can."""
     if body.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"%PDF-", b"PK\x03\x04")):
@@ -218,7 +213,9 @@ class _Reader:
                 return
 
     def _take(self, line: int, key: str, value: bytes) -> None:
-        if key in _AGENT_KEYS or key.startswith("user-agent"):
+        if not key:
+            self._end_paragraph(line)
+        elif key in _AGENT_KEYS or key.startswith("user-agent"):
             self._name_agent(line, value)
         elif key == "allow" or key in _DISALLOW_KEYS or key.startswith("disallow"):
             self._add_rule(line, key == "allow", value)
@@ -242,6 +239,10 @@ class _Reader:
         self.group.add(value, line)
         self.robots.in_doubt |= bool(self.group.meant)
 
+    def _end_paragraph(self, line: int) -> None:
+        if self.group is not None and self.naming:
+            self.group.ends.append(line)
+
     def _add_rule(self, line: int, allow: bool, value: bytes) -> None:
         self.naming = False
         if self.group is None or not value:
@@ -257,11 +258,13 @@ class _Reader:
 
 
 def _records(text: bytes) -> Iterator[tuple[int, str, bytes]]:
-    """(line number, lower-case key, value) of every line that has a key and a separator."""
+    """(line number, lower-case key, value) of every line that has a key and a separator; all empty: an empty line."""
     names: dict[bytes, str] = {}  # a file has many lines and few keys
     for number, whole in enumerate(_LINE_END.split(text), start=1):
         line = _trimmed(whole[:MAX_LINE].split(b"#", 1)[0])
         if not line:
+            if b"#" not in whole:
+                yield number, "", b""
             continue
         key, colon, value = line.partition(b":")
         if not colon:  # Google's parser: a missing colon is forgiven where exactly two words stand
@@ -297,10 +300,3 @@ def _decision(rule: Rule | None, label: str) -> RobotsDecision:
         return RobotsDecision(allowed=True, group=label)
     text = f"{'Allow' if rule.allow else 'Disallow'}: {rule.pattern[:200].decode('utf-8', 'backslashreplace')}"
     return RobotsDecision(allowed=rule.allow, rule=text, line=rule.line, group=label)
-
-
-def _seconds(value: str) -> float | None:
-    """The number that a value begins with; `10s` and `1,5` are a wish that was only typed badly."""
-    number = _NUMBER.match(value)
-    seconds = float(number[0].replace(",", ".")) if number else -1.0
-    return seconds if 0 <= seconds < float("inf") else None

@@ -19,13 +19,13 @@ from crawler.policy.signals.meta_robots import is_for_robots
 from crawler.stages.parse.consent import PAGE_WORDS, consent_words
 from crawler.stages.parse.embedded import embedded_text
 from crawler.stages.parse.links import base_url, join, links_of, refresh_of
-from crawler.stages.parse.media import media_kind
 from crawler.stages.parse.prescan import hostile_reason
 from crawler.stages.parse.record import read_record
 from crawler.stages.parse.shell import LIMITS, shell_features
 from crawler.stages.parse.visible import visible_words
 from crawler.stages.text.charset import decode
 from crawler.urls.rel_canonical import from_links
+from crawler.wire.media import media_kind
 
 MAX_STATEMENTS = 500
 """<meta> and <link> elements read from one page, those that may refuse something before all others."""
@@ -74,7 +74,7 @@ class ParseStage:
         kind = media_kind(doc.content_type, doc.html)
         if kind is None:
             return Drop(self.name, DropReason.NOT_TEXT, f"content type {doc.content_type[:100]!r}")
-        decoded = decode(doc.html, doc.charset or doc.content_type)
+        decoded = decode(doc.html, doc.charset)
         if decoded is None:
             return Drop(self.name, DropReason.UNDECODABLE, f"declared character set: {str(doc.charset)[:40]!r}")
         text, doc.charset = decoded

@@ -23,6 +23,11 @@ MAX_REPLACED = 0.05
 MIN_BROKEN = 8
 """Broken characters from which a declaration may be wrong: fewer bytes are not enough to detect another one."""
 _DETECT_BYTES = 131_072
+_NO_CHARSETS = frozenset(
+    {"undefined", "idna", "punycode", "unicode_escape", "unicode-escape", "raw_unicode_escape", "raw-unicode-escape"}
+    | {"utf_7", "utf-7", "mbcs", "oem"}
+)
+"""Codecs of Python that no page is written in: `<meta charset=undefined>` is an empty variable of a template."""
 
 
 def decode(body: bytes, charset: str | None = None) -> tuple[str, str] | None:
@@ -33,7 +38,7 @@ def decode(body: bytes, charset: str | None = None) -> tuple[str, str] | None:
     bom_encoding, bom = read_bom(body)
     if bom_encoding and bom is not None:
         return _checked(to_unicode(body[len(bom) :], bom_encoding), bom_encoding)
-    declared = _header_encoding(charset) or html_body_declared_encoding(body)
+    declared = _known(_header_encoding(charset)) or _known(html_body_declared_encoding(body))
     for encoding in _candidates(body, declared):
         try:
             return _checked(body.decode(encoding), encoding)
@@ -76,6 +81,10 @@ def _header_encoding(charset: str | None) -> str | None:
     if "=" in charset:
         return http_content_type_encoding(charset)
     return resolve_encoding(charset.partition(",")[0].strip().strip("\"'"))  # a proxy may have joined two headers
+
+
+def _known(encoding: str | None) -> str | None:
+    return None if encoding is None or encoding.lower() in _NO_CHARSETS else encoding
 
 
 def _detected(body: bytes) -> str | None:

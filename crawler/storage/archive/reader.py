@@ -2,7 +2,7 @@
 
 Reads .warc, .warc.gz, .warc.zst, .wet and .wet.gz from a path or any fsspec URL, ours or Common Crawl's, front to back.
 What cannot be read is reported with its offset, and reading goes on at the next record. Below: `members.py`
-(gzip, zstd), `framing.py` (WARC), `http_message.py`.
+(gzip, zstd), `framing.py` (WARC), `crawler/wire/` (HTTP).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import IO
 
 from crawler.storage.archive.codings import Payload, decoded
 from crawler.storage.archive.framing import BrokenRecordError, RawRecord, RecordReader
-from crawler.storage.archive.http_message import Headers, parse_response
 from crawler.storage.archive.members import Damage, Piece, pieces
 from crawler.storage.archive.origin import origin_of
 from crawler.storage.archive.remote import ARC, check_name, expand, open_archive, unreadable
 from crawler.storage.archive.types import DRAWN, EVIDENCE_TYPE, TOMBSTONE_TYPE
 from crawler.storage.files.errors import StorageError
 from crawler.storage.types import Origin
+from crawler.wire.head import Headers, read_block
 
 __all__ = ["Archive", "ArchivedResponse", "ReadProblem", "expand", "read_archive"]
 
@@ -252,11 +252,8 @@ class Archive:
         if record.kind != "response" and not kind.startswith("application/http"):
             lines = [(b"Content-Type", kind.encode("latin-1", "replace"))] if kind else []
             return 200, lines, Payload(record.block)
-        message = parse_response(record.block)
-        payload = decoded(message.text_headers(), message.body, self._max_bytes)
-        if len(payload.data) > self._max_bytes:
-            raise ValueError(f"{len(payload.data)} bytes are {BEYOND} of {self._max_bytes}")
-        return message.status, message.headers, payload
+        head, body = read_block(record.block)
+        return head.status, head.headers, decoded(head, body, self._max_bytes)
 
 
 def read_archive(
@@ -287,10 +284,10 @@ def _is_wanted(fields: dict[str, str]) -> bool:
 
 def _revisited(block: bytes) -> tuple[int, Headers]:
     try:
-        message = parse_response(block)
+        head, _ = read_block(block)
     except ValueError:
         return 304, []
-    return message.status, message.headers
+    return head.status, head.headers
 
 
 def _seconds(date: str) -> float:

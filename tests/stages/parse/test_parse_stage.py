@@ -13,10 +13,10 @@ from trafilatura.utils import load_html
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.parse import prescan
-from crawler.stages.parse.media import media_kind
 from crawler.stages.parse.prescan import hostile_reason
 from crawler.stages.parse.stage import MAX_STATEMENTS, ParseStage, _without_early_ends, parse_html
 from crawler.stages.text.charset import decode
+from crawler.wire.media import media_kind
 
 PAGE = b"""<!DOCTYPE html><html lang="de-AT"><head><title> A  title </title><base href="/docs/">
 <meta name="Description" content="What it says"><meta name="ROBOTS" content="noai, NoFollow">

@@ -1,0 +1,126 @@
+"""What kind of document is a body? HTML, plain text, or nothing that is read.
+
+The declared type decides, read as the Fetch standard reads it (https://fetch.spec.whatwg.org/, "extract a MIME type");
+where it says nothing, the first bytes do (https://mimesniff.spec.whatwg.org/, with the tags as Chromium compares them).
+One answer for pages as they come, for archives and for the stages.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
+TEXT_TYPES = frozenset({"text/plain", "text/markdown", "text/x-markdown", "text/x-rst"})
+XML_TYPES = frozenset({"text/xml", "application/xml"})
+UNKNOWN_TYPES = frozenset({"", "unknown/unknown", "application/unknown"})
+CODE_AND_DATA = frozenset(
+    f"text/{name}"
+    for name in (
+        *("css", "javascript", "ecmascript", "x-javascript", "jscript", "livescript", "typescript", "json", "x-json"),
+        *("csv", "x-csv", "comma-separated-values", "tab-separated-values", "calendar", "x-calendar", "x-vcalendar"),
+        *("vcard", "x-vcard", "directory", "ldif", "event-stream", "qif", "x-qif", "vtt", "xsl", "rtf", "yaml"),
+    )
+)
+"""Types of text that are no text to read; Chromium shows some of them."""
+
+SNIFFED = 1_445
+"""Bytes that are looked at (MIME Sniffing section 5.2)."""
+_ROOT_WITHIN = 8_192
+_TAGS_WITHIN = 512
+_TYPE_END = re.compile(r"[ \t;(]")
+_CHARSET = re.compile(r";[ \t]*charset[ \t]*=[ \t]*(?:\"([^\"]*)\"?|'([^']*)'?|([^;\s]*))", re.IGNORECASE)
+_ITEM = re.compile(r"(?:[^,\"]|\"[^\"]*\"?)+")
+_TAG = re.compile(
+    r"[\t\n\x0b\f\r ]*<(?:!doctype html|!--|script|html|head|iframe|h1|div|font|table|style|title|body|a|b|p)",
+    re.IGNORECASE,
+)
+_XML = re.compile(r"[\t\n\f\r ]*<\?xml")
+_BEFORE_ROOT = re.compile(
+    r"\s*(?:<\?[^>]*>|<!--(?:[^-]|-(?!->))*-->|<!doctype[^>\[]*(?:\[[^\]]*\]\s*)?>)", re.IGNORECASE
+)
+_HTML_ROOT = re.compile(r"\s*<(?:[\w.-]{1,40}:)?html[\s/>]", re.IGNORECASE)
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+"""Bytes that no text has (section 3, "binary data byte")."""
+_MAGIC = (
+    *(b"%PDF-", b"%!PS-Adobe-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"),
+    *(b"\x7fELF", b"BZh", b"OggS\x00", b"wOFF", b"Rar!"),
+)
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+class MediaType(NamedTuple):
+    """`essence` in lower case, without parameters; empty where nothing is declared."""
+
+    essence: str
+    charset: str | None
+
+
+def content_type(lines: Iterable[tuple[bytes, bytes]]) -> str:
+    """The values of all Content-Type lines on one line, as text (Latin-1, RFC 9110 section 5.5)."""
+    values = (b" ".join(value.split()) for name, value in lines if name.lower() == b"content-type")
+    return ", ".join(value.decode("latin-1") for value in values if value)
+
+
+def media_type(declared: str) -> MediaType:
+    """The last type of a list that is one, and its charset, or that of an equal type before it."""
+    essence, charset = "", None
+    for item in _ITEM.findall(declared):
+        kind = _TYPE_END.split(item.strip(), 1)[0].lower()
+        if "/" not in kind or kind == "*/*":
+            continue
+        found = _CHARSET.search(item)
+        said = next((value.strip() for value in found.groups() if value), None) if found else None
+        charset = said or (charset if kind == essence else None)
+        essence = kind
+    return MediaType(essence, charset)
+
+
+def may_be_read(declared: str) -> bool:
+    """False where no bytes of this declared type could be read."""
+    essence = media_type(declared).essence
+    return essence in HTML_TYPES | TEXT_TYPES | XML_TYPES | UNKNOWN_TYPES or _is_text(essence)
+
+
+def media_kind(declared: str, body: bytes) -> str | None:
+    """Tell "html", "text" or None (nothing that is read)."""
+    if body.startswith(_MAGIC) or not may_be_read(declared):
+        return None
+    essence = media_type(declared).essence
+    if essence in HTML_TYPES:
+        return "html"
+    if essence in TEXT_TYPES:
+        return "text"
+    start = _start(body, SNIFFED)
+    if essence in XML_TYPES or _XML.match(start):
+        return "html" if _is_xhtml(_start(body, _ROOT_WITHIN)) else None
+    if _TAG.match(start[:_TAGS_WITHIN]):
+        return "html"
+    return None if is_binary(body) or not start.strip() else "text"
+
+
+def is_binary(body: bytes) -> bool:
+    """True where the first bytes are none of a text (section 7.2)."""
+    return not body.startswith(tuple(mark for mark, _ in _MARKS)) and _BINARY.search(body, 0, SNIFFED) is not None
+
+
+def _is_text(essence: str) -> bool:
+    return essence.startswith("text/") and essence not in CODE_AND_DATA
+
+
+def _start(body: bytes, size: int) -> str:
+    """The first bytes as text, without a byte order mark: whoever writes one has not said less than who writes none."""
+    for mark, encoding in _MARKS:
+        if body.startswith(mark):
+            return body[len(mark) : size].decode(encoding, "ignore")
+    return body[:size].decode("latin-1")
+
+
+def _is_xhtml(start: str) -> bool:
+    """True for XML whose root element is a page."""
+    at = 0
+    while found := _BEFORE_ROOT.match(start, at):
+        at = found.end()
+    return _HTML_ROOT.match(start, at) is not None
