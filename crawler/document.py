@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum, auto
 from functools import lru_cache, partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 
 class Weight(Enum):
@@ -161,7 +161,11 @@ class DropReason:
     OFF_SCOPE = _frontier(
         "off_scope", "A redirect left the seeds or the allowlist.", "it redirects to something that is not a URL"
     )
-    REDIRECTED = _frontier("redirected", "The URL only points to another URL, which has its own entry.", neutral=True)
+    REDIRECTED = _frontier(
+        "redirected",
+        "The URL only points to another URL (a redirect, or a page with a refresh), which has its own entry.",
+        neutral=True,
+    )
     TOO_MANY_REDIRECTS = _frontier(
         "too_many_redirects",
         "The chain of redirects is longer than REDIRECT_MAX_TIMES.",
@@ -452,6 +456,17 @@ class Signal:
     verdict: str = "unknown"
 
 
+class Refresh(NamedTuple):
+    """Where a page leads by itself after so many seconds: an absolute http(s) URL, empty where it renews itself.
+
+    `for_all` is False where only a browser without scripts reads it (`<noscript>`).
+    """
+
+    seconds: float
+    url: str
+    for_all: bool = True
+
+
 @dataclass(slots=True)
 class Capture:
     """JSON that a page in the browser has fetched for its own content, and that the allowlist names (`js_capture`).
@@ -472,7 +487,8 @@ class Rendering:
 
     dom: the document as it stood in the end, HTML in UTF-8; empty where there is none.
     facts: how it went, JSON values: `requests`, `refused` by reason, `scrolls`, `settled`, `moved_to` (where a script
-    wanted to lead), `captured` (how many), `failed` (reason and detail where nothing came of it).
+    wanted to lead), `renamed` (the document's URL, where a script changed it), `captured` (how many), `failed` (reason
+    and detail where nothing came of it).
     captures: JSON that the page has fetched, in the order in which it came.
     """
 
@@ -604,7 +620,11 @@ class Document(Columns):
     nofollow: bool = False
     links: list[str] = field(default_factory=list)  # absolute http(s) URLs of <a href>, in page order, unique
     link_marks: bytes = b""  # of each of `links` from 0 (in the main text) to 9: where it stood; may be absent
+    link_spellings: dict[str, str] = field(default_factory=dict)  # of `links` by name, where it was found otherwise
     feeds: list[str] = field(default_factory=list)  # that the page names (<link rel=alternate>), absolute URLs
+    links_beyond: int = 0  # of the page, left out of `links`: more than PARSE_MAX_LINKS
+    refresh: Refresh | None = None  # where the page leads by itself (`Refresh` header, <meta http-equiv=refresh>)
+    drawn_url: str = ""  # of a page that a browser has drawn and a script has renamed: what its links stand on
     links_too_long: int = 0  # left out of `links`: longer than a URL may be
     consent_words: int = 0  # of a request for consent that is all the page shows
     embedded: tuple[str, str] | None = None  # text that the page's own data hold, and where it stood

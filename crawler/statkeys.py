@@ -36,6 +36,7 @@ TRAPPED = "frontier/trapped"  # followed by /kind of trap
 CAPPED = "frontier/capped"  # followed by /depth or /pages
 OUTSIDE = "scope/excluded"  # followed by /reason, see `seeds.scope.AdmissionReason`
 LEASED = "frontier/leased"
+RESPELLED = "frontier/respelled"  # URLs asked again, as their server spells them or robots.txt allows
 LOST = "frontier/lost"  # leases that had expired before their outcome
 STALE = "frontier/stale"  # outcomes of leases that were somebody else's by then
 ORPHANED = "frontier/orphaned"  # leases that nobody in this worker worked on any more

@@ -89,6 +89,7 @@ class PageRun:
     requests: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     moved_to: str | None = None
+    renamed: str = ""  # the document's URL, where a script has changed it (`history.pushState`)
     html: bytes = b""
     crashed: bool = False
     settled: bool = False
@@ -140,6 +141,8 @@ class PageRun:
         if await page.evaluate(_SIZE) > self.limits.characters:
             raise TooLargeError
         self.html = (await page.content()).encode("utf-8", "replace")
+        address = urldefrag(page.url)[0]
+        self.renamed = address[:2083] if address != urldefrag(self.visit.url)[0] else ""
         raise DrawnError
 
     def facts(self) -> dict[str, Any]:
@@ -147,6 +150,7 @@ class PageRun:
         found: dict[str, Any] = {"requests": self.requests, "settled": self.settled, "scrolls": self.scrolls}
         found |= {"refused": dict(sorted(self.refused.items()))} if self.refused else {}
         found |= self.captures.facts()
+        found |= {"renamed": self.renamed} if self.renamed else {}
         return found | ({"moved_to": self.moved_to} if self.moved_to else {})
 
     async def _quiet(self, page: Page, end: float) -> None:

@@ -18,6 +18,7 @@ from crawler.stages.parse.shell import looks_like_shell
 from crawler.stages.tiers import copy_of, has_too_little
 from crawler.statkeys import BROWSER_FAILED, BROWSER_MISSED, BROWSER_SHELLS, BROWSER_USED
 from crawler.urls.canonicalize import registrable_domain
+from crawler.urls.refresh import is_redirect
 from crawler.wire.media import media_kind
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Tiers:
         if not always and not self._memory.is_direct(doc.domain):
             spare = copy_of(doc)
             done = await self._pool.run(doc, self._hop)
-            if not is_shell(done):
+            if _leads_on(done) or not is_shell(done):
                 self._memory.saw(doc.domain, drawn=False)
                 return done
             return await self._drawn(spare, done, response, entry)
@@ -82,6 +83,8 @@ class Tiers:
         read = await self._pool.run(doc, READING)
         if read.verdict is not None:
             return read
+        if is_redirect(read.refresh):
+            return await self._pool.run(spare, self._hop)
         if (rendering := await self._rendering(spare, response, entry)) is None:
             done = await self._pool.run(spare, self._hop)
             return _without_browser(done, self._how_to) if always else done
@@ -146,6 +149,10 @@ class Tiers:
 def is_shell(doc: Document) -> bool:
     """True where the stages found too little text on a page that a script would fill."""
     return has_too_little(doc) and looks_like_shell(doc.render_signals.get("shell", {}), doc.word_count)
+
+
+def _leads_on(doc: Document) -> bool:
+    return doc.verdict is not None and doc.verdict.reason is DropReason.REDIRECTED
 
 
 def _under_licence(capture: Capture, page: Exchange) -> Capture:

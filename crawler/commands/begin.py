@@ -32,6 +32,7 @@ _SOURCES = {
     "sitemap": ("URL[,URL]", "crawl the pages that sitemaps list"),
     "allowlist": ("FILE", "crawl the domains of a YAML file, with licence, paths and delay each"),
     "api": ("FILE", "crawl the records of a source of JSON that a YAML file describes"),
+    "sitemap_since": ("DAY", "of listed pages, leave out those whose sitemap gives an earlier day (2026-01-31)"),
     "discovery": ("HOW", "links or sitemap: follow the links of what a sitemap lists, or do not"),
 }
 
@@ -40,7 +41,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Add the options that name seeds, and `-a`."""
     group = parser.add_argument_group("Where the crawl begins")
     for name, (metavar, meaning) in _SOURCES.items():
-        group.add_argument(f"--{name}", metavar=metavar, help=meaning)
+        group.add_argument(f"--{name.replace('_', '-')}", metavar=metavar, help=meaning)
     group.add_argument("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE",
                        help="the same as an argument of the spider, such as url=https://example.org/")  # fmt: skip
 

@@ -46,7 +46,7 @@ class PageShell(Shell):
         self.response, request = None, None
         handler = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            request = request_or_url if isinstance(request_or_url, Request) else Request(request_or_url, **kwargs)
+            request = request_or_url if isinstance(request_or_url, Request) else _request(request_or_url, kwargs)
             check_identity(self.crawler.settings, [request.url])
             self.response = self._wait_for(request, redirect)
         except (RefusedPageError, InputError, ValueError) as error:
@@ -65,3 +65,8 @@ class PageShell(Shell):
 
         waited: Any = threads.blockingCallFromThread(reactor, cast("Any", deferred_f_from_coro_f(asked)))
         return cast("Response", waited)
+
+
+def _request(url: str, facts: dict[str, Any]) -> Request:
+    """A request for this very spelling."""
+    return Request(url, **(facts | {"meta": {"verbatim_url": True} | (facts.get("meta") or {})}))

@@ -18,7 +18,7 @@ from crawler.commands.interrupt import Interrupted, die_at_once
 from crawler.launch import check_identity
 from crawler.loading import program
 from crawler.operations.answer import Answer, Fields
-from crawler.urls.canonicalize import canonicalize, host_of
+from crawler.urls.canonicalize import address, host_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -42,7 +42,8 @@ class Command(ProjectCommand, ScrapyCommand):
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Raises: UsageError, InputError."""
-        url = canonicalize(args[0]) if args else None
+        found = address(args[0]) if args else None
+        url = found and found.asked
         if len(args) > 1 or (args and url is None):
             raise UsageError("expected one http or https URL, such as https://example.org/page, or none")
         if opts.json and not opts.code:

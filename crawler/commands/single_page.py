@@ -14,7 +14,7 @@ from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import die_at_once
 from crawler.launch import check_identity
 from crawler.operations.answer import Answer
-from crawler.urls.canonicalize import canonicalize, host_of
+from crawler.urls.canonicalize import address, host_of
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -41,13 +41,14 @@ class PageCommand(ProjectCommand):
         """Ask once. Raises: UsageError, InputError."""
         from crawler.spiders.single_page import Page, PageSpider
 
-        url = canonicalize(args[0]) if len(args) == 1 else None
-        if url is None:
+        found = address(args[0]) if len(args) == 1 else None
+        if found is None:
             raise UsageError("expected one http or https URL, such as https://example.org/page")
+        url = found.asked
         if opts.allow_local:
             begin.open_local(self.settings, [host_of(url)])
         check_identity(self.settings, [url])
-        page = Page(Request(url), follow=not opts.no_redirect)
+        page = Page(Request(url, meta={"verbatim_url": True}), follow=not opts.no_redirect)
         self.crawler_process.crawl(PageSpider, name=self.name, page=page)
         with die_at_once():
             self.crawler_process.start(install_signal_handlers=False)

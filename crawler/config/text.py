@@ -68,7 +68,7 @@ class ExtractionConfig:
                                minimum=1)  # fmt: skip
     yield_window: int = setting("YIELD_WINDOW_PAGES", 20, "latest pages of a domain that are compared with those before",
                                 minimum=2, maximum=1000)  # fmt: skip
-    max_links: int = setting("PARSE_MAX_LINKS", 10_000, "links read from one page; the others are ignored, against pages made of links",
+    max_links: int = setting("PARSE_MAX_LINKS", 10_000, "links read from one page; the others are counted (cap: links), against pages made of links",
                              minimum=0)  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from crawler.recrawl.decay import PAST_BYTES, DecayLimits, Past, tombstone
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem
 from crawler.times import rfc3339
 from crawler.urls.canonicalize import canonicalize, printable, registrable_domain
+from crawler.urls.refresh import read_header
 from crawler.urls.rel_canonical import from_headers
 from crawler.urls.tracking import extended_policy
 from crawler.version import __version__
@@ -46,6 +47,7 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     doc.extractor = WET if response.kind == "conversion" else ""
     doc.charset = media_type(doc.content_type).charset
     doc.canonical_link = from_headers(values_of(response.headers, b"link"), response.url, doc.domain)
+    doc.refresh = read_header(response.headers, response.url)
     doc.etag = first_value(response.headers, b"etag") or None
     doc.last_modified = first_value(response.headers, b"last-modified") or None
     doc.license_tag, doc.license_tier = response.license_tag, response.license_tier

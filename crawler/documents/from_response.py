@@ -11,6 +11,7 @@ from crawler.middlewares._meta import header_lines
 from crawler.policy.headers import values_of
 from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
 from crawler.times import Clock, rfc3339
+from crawler.urls.refresh import read_header
 from crawler.urls.rel_canonical import from_headers
 from crawler.wire.media import media_type
 
@@ -32,7 +33,7 @@ def blank_document(request: Request, lease: Lease, config: Config, scope: Scope,
     doc.license_tag, doc.license_tier = grant.licence, grant.tier
     doc.license_reviewer, doc.license_reviewed = grant.reviewer, grant.reviewed
     doc.depth, doc.profile = lease.link.depth, grant.profile
-    doc.fields = scope.fields_of(url)
+    doc.fields = scope.fields_of(lease.url)
     doc.lease_token, doc.redirects = lease.token, list(lease.link.redirects)
     evidence = request.meta.get("evidence")
     if evidence is not None:
@@ -58,6 +59,7 @@ def document_of(
     doc.etag = first_value(response_headers, b"etag") or None
     doc.last_modified = first_value(response_headers, b"last-modified") or None
     doc.canonical_link = from_headers(values_of(response_headers, b"link"), response.url, doc.domain)
+    doc.refresh = read_header(response_headers, response.url)
     doc.html = response.body
     doc.body_bytes = len(response.body)
     doc.exchange = Exchange(

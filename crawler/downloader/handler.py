@@ -35,17 +35,22 @@ class _GuardedProtocol(Protocol):
     """Writes down when each request went out."""
 
     sent: dict[bytes, float] | None = None
+    targets: dict[bytes, bytes] | None = None
 
     def request(self, request: Any) -> Any:
+        request.uri = (self.targets or {}).get(request.absoluteURI, request.uri)
         if self.sent is not None:
             self.sent[request.absoluteURI] = time.monotonic()
         return super().request(request)
 
 
-def guarded_factory(rules: NetworkRules, sent: dict[bytes, float] | None = None) -> type[Factory]:
+def guarded_factory(
+    rules: NetworkRules, sent: dict[bytes, float] | None = None, targets: dict[bytes, bytes] | None = None
+) -> type[Factory]:
     """What the connection pool calls for each new connection: a factory that looks at the peer's address first.
 
     `sent` takes the moment (`time.monotonic()`) at which the request for a URL was written to its connection.
+    `targets`: what the request line says for a URL that Twisted would spell otherwise (it drops an empty query).
     """
 
     class GuardedFactory(Factory):
@@ -56,7 +61,7 @@ def guarded_factory(rules: NetworkRules, sent: dict[bytes, float] | None = None)
             if complaint:
                 raise ForbiddenAddressError(complaint)
             protocol = super().buildProtocol(addr)
-            protocol.sent = sent
+            protocol.sent, protocol.targets = sent, targets
             return protocol
 
     return GuardedFactory
@@ -69,16 +74,22 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         remember_encoded_names()
         self._sent: dict[bytes, float] = {}
+        self._targets: dict[bytes, bytes] = {}
         config = config_of(crawler)
-        connect_through(self, guarded_factory(rules_of(config), self._sent))
+        connect_through(self, guarded_factory(rules_of(config), self._sent, self._targets))
         verify_by(self, lambda inner: Certificates(inner, config.policy.certificate_exceptions))
 
     async def download_request(self, request: Request) -> Response:
         """Download, and leave in `request.meta` when the request was really sent: connecting may have taken time."""
-        url = URI.fromBytes(urldefrag(request.url)[0].encode("ascii")).toBytes()  # type: ignore[no-untyped-call]
+        exact = urldefrag(request.url)[0].encode("ascii")
+        uri = URI.fromBytes(exact)  # type: ignore[no-untyped-call]
+        url = uri.toBytes()
+        if (at := exact.find(b"/", 8)) > 0 and exact[at:] != uri.originForm:
+            self._targets[url] = exact[at:]
         try:
             return await super().download_request(request)
         finally:
+            self._targets.pop(url, None)
             request.meta[ANSWERED_AT] = time.monotonic()
             if (sent_at := self._sent.pop(url, None)) is not None:
                 request.meta[SENT_AT] = sent_at

@@ -7,22 +7,23 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.member import pack
-from crawler.urls.link import Link
+from crawler.urls.link import link_to
 
 if TYPE_CHECKING:
     from crawler.frontier.client import Frontier
+    from crawler.urls.canonicalize import Address
 
 EXPRESS = 1000
 """A priority with which a URL finds a place in its queue, however full that is (`put.lua`)."""
 
 
-async def adopt(frontier: Frontier, finished: Iterable[tuple[str, bytes]]) -> int:
-    """These canonical URLs are done: seen, and in no queue. Returns how many were new here.
+async def adopt(frontier: Frontier, finished: Iterable[tuple[Address, bytes]]) -> int:
+    """These pages are done: seen, and in no queue. Returns how many were new here.
 
     With each what `visit_entry` made of its last visit, or b"". Harmless when repeated; for a frontier that nobody
     leases from meanwhile.
     """
-    known = {Link(url, priority=EXPRESS): visit for url, visit in finished}
+    known = {link_to(to, priority=EXPRESS): visit for to, visit in finished}
     await frontier.put(list(known))
     by_shard: dict[int, list[Any]] = defaultdict(list)
     for link, visit in known.items():

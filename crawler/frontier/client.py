@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from crawler.frontier.control import Control
-from crawler.frontier.member import lease_of
+from crawler.frontier.member import lease_of, pack
 from crawler.frontier.model import Batch, Counts, Fault, Limits, Mode, Nack, PutStatus, Wire
 from crawler.frontier.politeness import Politeness
 from crawler.frontier.put import Put
@@ -26,6 +26,7 @@ from crawler.server.client import Revive
 from crawler.server.connection import Connection
 from crawler.times import Clock
 from crawler.urls.link import Link
+from crawler.urls.shape import shape_id_of
 from crawler.urls.traps import trap_reason
 
 logger = logging.getLogger(__name__)
@@ -163,6 +164,15 @@ class Frontier(Shards):
         row = (token, ms(not_before or 0), clean(reason), int(counted), wire_args(wire)[0], int(fault))
         (answer,) = await self.run("nack", shard_of_token(token), [*self._nack_head(), *row])
         return Nack(answer)
+
+    async def respell(self, token: str, link: Link, *, wire: Wire | None = None) -> bool:
+        """Ask for the leased URL once more, as `link` spells it: the same name, in the same place; costs no try.
+
+        False: the lease had expired, nothing happened.
+        """
+        shape = shape_id_of(link.url) if link.mark is not None else ""
+        row = (token, wire_args(wire)[0], pack(link, self.scope_of(link.url), shape=shape))
+        return bool(await self.run("respell", shard_of_token(token), list(row)))
 
     async def release(self, tokens: Iterable[str]) -> None:
         """Give leases back that were never begun; costs no attempt and keeps their place."""

@@ -1,6 +1,7 @@
 """How a link is spelled inside the server: declared once, for Python here and for the scripts in Lua.
 
-A member of a queue is one of two templates; behind its packed URL stand those of its redirects. Once a try has failed
+A member of a queue is one of two templates; behind its packed URL stand the spelling in which it was found, where that
+is another one, and the packed URLs of its redirects. Once a try has failed
 or the URL was on hold, `attempts.holds~` stands behind the version; only the scripts write that. The constants by which
 the scripts read members and leases (`lua_…`) are made of the templates, too. The version begins every member, and the
 rules of a crawl name it: a worker that knows another one is refused, and a member of another one is never misread.
@@ -15,11 +16,11 @@ from string import Formatter
 from typing import NamedTuple
 
 from crawler.frontier.model import Lease
-from crawler.frontier.packing import pack_url, unpack_url
+from crawler.frontier.packing import pack_url, split_origin, unpack_url
 from crawler.server.errors import FrontierError
 from crawler.urls.link import Link
 
-FORMAT = 5
+FORMAT = 6
 """Of members and of the tables beside the queues; it changes with either."""
 _VERSION = chr(ord("0") + FORMAT)
 _LINK = _VERSION + "l{source:.<4}{shape:.<3}{parent:.<3}{mark:1}{run:1}{depth} {urls}"
@@ -69,6 +70,8 @@ def pack(link: Link, scope: str, *, shape: str = "", packed: str = "") -> str:
     `shape`: of its URL (three letters), where it has a mark. `packed`: its URL as `pack_url` shortens it, if known.
     """
     urls = packed or pack_url(link.url, scope)
+    if link.found:
+        urls = f"{urls} {split_origin(link.found)[1]}"
     if link.redirects:
         urls = " ".join((urls, *(pack_url(one, scope) for one in link.redirects)))
     if link.mark is None:
@@ -93,12 +96,15 @@ def unpack(member: str, scope: str) -> Member:
     attempts, holds, rest = split(member)
     given = _read(_READ_LINK if rest.startswith(_VERSION + "l") else _READ_LISTED, rest)
     try:
-        url, *redirects = (unpack_url(one, scope) for one in given["urls"].split(" "))
+        packed, *more = given["urls"].split(" ")
+        url = unpack_url(packed, scope)
+        found = split_origin(url)[0] + more.pop(0) if more and more[0].startswith("/") else ""
         link = Link(
             url,
+            found=found,
             depth=int(given["depth"]),
             kind=_KIND_OF[given.get("kind", "p")],
-            redirects=tuple(redirects),
+            redirects=tuple(unpack_url(one, scope) for one in more),
             mark=int(given["mark"]) if "mark" in given else None,
             parent=given.get("parent", "").strip("."),
             run=int(given.get("run", 0)),

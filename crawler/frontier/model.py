@@ -71,8 +71,13 @@ class Lease:
 
     @property
     def url(self) -> str:
-        """The canonical URL to fetch."""
+        """The canonical URL of what is to be fetched: its name."""
         return self.link.url
+
+    @property
+    def asked(self) -> str:
+        """The URL to request: the name, or the spelling in which it was found."""
+        return self.link.asked
 
     @property
     def kind(self) -> str:

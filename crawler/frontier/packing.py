@@ -1,13 +1,19 @@
 """How a URL is shortened within its politeness scope, and where on the server what belongs to it lies.
 
 A packed URL is one letter for scheme and form, what stands before the scope in the authority, and the path:
-`https://www.example.org/a` in the scope `example.org` becomes `swww./a`. Canonical URLs contain neither spaces nor
-tabs, which makes both safe separators.
+`https://www.example.org/a` in the scope `example.org` becomes `swww./a`. The spelling in which a URL was found, where
+that is not its canonical one, is its path and query, so that it begins with a slash. URLs as WHATWG writes them
+contain neither spaces nor tabs, which makes both safe separators.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import xxhash
+
+if TYPE_CHECKING:
+    from crawler.urls.link import Link
 
 _SCHEMES = {"s": "https://", "h": "http://"}
 
@@ -40,6 +46,11 @@ def unpack_url(packed: str, scope: str) -> str:
 def url_hash(url: str) -> int:
     """63-bit hash for the seen-set: as an integer it fits Redis' 8-byte intset entries."""
     return xxhash.xxh64_intdigest(url.encode()) >> 1
+
+
+def seen_hash(link: Link) -> int:
+    """What stands for a link in the seen-set: its name, unless a chain of redirects comes back to that otherwise."""
+    return url_hash(f"again {link.asked}" if link.again else link.url)
 
 
 def shard_of(scope: str, shards: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from crawler.frontier.member import pack
 from crawler.frontier.model import PutStatus
-from crawler.frontier.packing import split_origin, url_hash
+from crawler.frontier.packing import seen_hash, split_origin
 from crawler.frontier.shards import Shards
 from crawler.urls.link import HIGHEST_PRIORITY, LOWEST_PRIORITY, Link
 from crawler.urls.shape import shape_id_of
@@ -70,7 +70,7 @@ class Put:
             cap = is_page and (min(link.cap, most) if link.cap and most else link.cap or most)
             priority = "v" if by_value else max(LOWEST_PRIORITY, min(HIGHEST_PRIORITY, link.priority))
             member = pack(link, origin.scope, shape=shape, packed=origin.packed + path)
-            item = index, url_hash(link.url), priority, member
+            item = index, seen_hash(link), priority, member
             groups.setdefault((origin.shard, origin.scope, int(cap), int(is_page)), []).append(item)
         return groups
 

@@ -61,9 +61,9 @@ class LimitsMiddleware:
         """JSON is read where it is a record of a source (`-a api=FILE`), and nowhere else."""
         if may_be_read(declared):
             return True
-        scope = self._scope()
+        scope, name = self._scope(), getattr(request.meta.get("lease"), "url", request.url)
         is_json = media_type(declared).essence.endswith("json")
-        return is_json and scope is not None and bool(scope.fields_of(request.url))
+        return is_json and scope is not None and bool(scope.fields_of(name))
 
     def headers_received(self, headers: Headers, request: Request, **_: Any) -> None:
         """Raises: StopDownload where the body could not be used."""

@@ -176,7 +176,7 @@ class Settlement:
         if lease is None or isinstance(failure.value, PoolError):
             return
         doc = self._blank(lease.url)
-        doc.lease_token = lease.token
+        doc.url, doc.lease_token = lease.asked, lease.token
         doc.verdict = Drop("spider", DropReason.STAGE_ERROR, type(failure.value).__name__)
         self._engine.expect()  # at once, so that a closing spider waits for this outcome, too
         task = asyncio.ensure_future(self._engine.scrape(doc))

@@ -94,14 +94,16 @@ class StagePool:
         done.exchange = doc.exchange
         return done
 
-    async def sitemap(self, body: bytes, url: str, nesting: int = 0, source: ApiSource | None = None) -> Sitemap:
+    async def sitemap(
+        self, body: bytes, url: str, nesting: int = 0, source: ApiSource | None = None, content_type: str = ""
+    ) -> Sitemap:
         """Parse a sitemap file in a worker; `nesting` is how many files led to it; `source`: it is a list of this one.
 
         Raises: TimeoutError, ProcessExpired, BrokenProcessPool when the file kills or outlasts its worker; PoolError
         where the processes cannot be started.
         """
         await self.ready()
-        return await self._call(worker.run_sitemap, body, url, nesting, source)
+        return await self._call(worker.run_sitemap, body, url, nesting, source, content_type)
 
     def start_loading(self) -> None:
         """Have the fork server import the stages and their libraries, while this process does something else.

@@ -12,7 +12,7 @@ from crawler.document import Document
 from crawler.seeds.api import ApiSource, read_list
 from crawler.seeds.sitemaps import Sitemap, parse_sitemap
 from crawler.stages.chain import Chain
-from crawler.urls.canonicalize import MAX_URL_LENGTH, canonicalize
+from crawler.urls.canonicalize import MAX_URL_LENGTH, address
 
 GC_THRESHOLDS = (50_000, 20, 100)
 """Pages make many short-lived objects and few cycles: looking for these every 700 objects costs 5 % of the time."""
@@ -42,19 +42,27 @@ def start(config: Config) -> None:
 
 
 def run_stages(doc: Document, names: tuple[str, ...]) -> Document:
-    """Run the named stages and bring the page's links into canonical form, unique and in page order."""
+    """Run the named stages and bring the page's links into canonical form, unique and in page order.
+
+    Of several spellings of one name the name itself counts, then the first.
+    """
     assert _chain is not None, "start() runs before the first task"
     doc = _chain.run(doc, names)
-    found = [(link, canonicalize(link)) for link in doc.links]
-    doc.links_too_long += sum(url is None and len(link) > MAX_URL_LENGTH for link, url in found)
+    found = [(link, address(link)) for link in doc.links]
+    doc.links_too_long += sum(to is None and len(link) > MAX_URL_LENGTH for link, to in found)
     links: dict[str, int] = {}
-    for (_, url), mark in zip(found, doc.link_marks or bytes(len(found)), strict=True):
-        if url is not None:
-            links[url] = min(mark, links.get(url, mark))
+    spelled: dict[str, str] = {}
+    for (_, to), mark in zip(found, doc.link_marks or bytes(len(found)), strict=True):
+        if to is not None:
+            links[to.name] = min(mark, links.get(to.name, mark))
+            spelled[to.name] = to.found and spelled.get(to.name, to.found)
     doc.links, doc.link_marks = list(links), bytes(links.values())
+    doc.link_spellings = {name: url for name, url in spelled.items() if url}
     return doc
 
 
-def run_sitemap(body: bytes, url: str, nesting: int, source: ApiSource | None = None) -> Sitemap:
+def run_sitemap(
+    body: bytes, url: str, nesting: int, source: ApiSource | None = None, content_type: str = ""
+) -> Sitemap:
     """Parse one sitemap file, or one list of a JSON source; see `crawler.seeds.sitemaps` and `crawler.seeds.api`."""
-    return read_list(body, url, nesting, source) if source else parse_sitemap(body, url, nesting)
+    return read_list(body, url, nesting, source) if source else parse_sitemap(body, url, nesting, content_type)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crawler.frontier.client import Frontier
     from crawler.scheduler.in_flight import Flight, InFlight
     from crawler.scheduler.revisits import Revisits
+    from crawler.urls.link import Link
 
 LONGEST_BACKOFF = 600.0  # seconds
 SYNCED_SECONDS = 3.0
@@ -137,6 +138,14 @@ class Acknowledgements:
             wire = flight.wire(self._frontier.now())
             answer = await self._frontier.nack(token, not_before, "", counted=False, wire=wire)
             await self._give_up(flight, is_stale=answer is Nack.STALE)
+
+    async def respell(self, token: str, link: Link) -> None:
+        """See `Scheduler.respell`."""
+        flight = self._in_flight.get(token)
+        if flight is not None:
+            flight.ending = True
+            known = await self._frontier.respell(token, link, wire=flight.wire(self._frontier.now()))
+            await self._give_up(flight, is_stale=not known)
 
     async def _give_up(self, flight: Flight, *, is_stale: bool) -> None:
         """A URL without an outcome leaves this worker. A server that does not know its lease may have lost both."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from crawler.frontier.model import PutStatus
-from crawler.frontier.packing import url_hash
+from crawler.frontier.packing import seen_hash
 from crawler.scheduler.acknowledge import SYNCED_SECONDS
 from crawler.server.batching import Batcher
 from crawler.urls.link import Link
@@ -45,7 +45,7 @@ class PutQueue:
         kept here until the server has had the time to write them down.
         """
         epoch = self._frontier.connection.epoch
-        hashes = [url_hash(c.url) for c in links]
+        hashes = [seen_hash(c) for c in links]
         known = self._recent.among(hashes, epoch)  # as it is now: others put while we wait
         fresh = [c for c, k in zip(links, known, strict=True) if not k]
         answers = iter(await self._puts(fresh) if fresh else ())

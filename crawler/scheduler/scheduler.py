@@ -46,8 +46,8 @@ from crawler.scheduler.turns import Turns
 from crawler.server.errors import FrontierError, FrontierMisconfigured
 from crawler.server.location import ServerLocation
 from crawler.times import Clock
-from crawler.urls.canonicalize import canonicalize
-from crawler.urls.link import Link
+from crawler.urls.canonicalize import Address, address
+from crawler.urls.link import Link, link_to
 from crawler.urls.traps import trap_reason
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Scheduler(BaseScheduler):
     _put_queue: PutQueue
     _revisits: Revisits
     _acknowledgements: Acknowledgements
-    _canonical: Callable[[str], str | None]
+    _address: Callable[[str], Address | None]
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         self._crawler = crawler
@@ -136,11 +136,11 @@ class Scheduler(BaseScheduler):
         Inside the flight of a lease (a redirect, a retry) the frontier decides too: the same URL is a failed try,
         another one is a new URL with the old one in its chain. False: it is not a plain GET of an http(s) URL.
         """
-        url = self._canonical(request.url) if request.method == "GET" and not request.body else None
-        if url is None:
+        to = self._address(request.url) if request.method == "GET" and not request.body else None
+        if to is None:
             log.warning("refused %s %s: the frontier keeps plain GET requests only", request.method, request.url[:200])
             return False
-        self._tasks.spawn(self._take(request, url))
+        self._tasks.spawn(self._take(request, to))
         return True
 
     # --- for spiders and pipelines -----------------------------------------------------------------------------------
@@ -179,6 +179,10 @@ class Scheduler(BaseScheduler):
     async def put_back(self, token: str, not_before: float) -> None:
         """The URL was not tried after all; costs no attempt."""
         await self._acknowledgements.put_back(token, not_before)
+
+    async def respell(self, token: str, link: Link) -> None:
+        """The server names the URL in another spelling: it is asked again in that of `link`, at no cost of a try."""
+        await self._acknowledgements.respell(token, link)
 
     async def hasten(self, links: list[Link]) -> None:
         """Pages that a sitemap lists with a change after our last visit are due at once, where RECRAWL is on."""
@@ -253,7 +257,7 @@ class Scheduler(BaseScheduler):
             url, self._config.crawl.crawl_id, limits, revive=self._location.revive, trap=trap_reason
         )
         self._spider = cast("LeasedSpider", spider)
-        self._canonical = spider.canonical if isinstance(spider, NamesUrls) else canonicalize
+        self._address = spider.address if isinstance(spider, NamesUrls) else address
         try:
             await self.frontier.open()
             await join_rules(self.frontier, self._config)
@@ -277,7 +281,7 @@ class Scheduler(BaseScheduler):
             self._config.frontier,
             self.frontier,
             self._in_flight,
-            start_urls=start_urls_of(self._crawler, self.frontier, self.put, self._canonical),
+            start_urls=start_urls_of(self._crawler, self.frontier, self.put, self._address),
             put_queue=lambda: self._put_queue,
             nothing_else=lambda: self.on_nothing_else(),  # noqa: PLW0108  # set later
             may_begin=lambda: not isinstance(self._spider, JoinsCrawl) or self._spider.has_joined,
@@ -336,8 +340,8 @@ class Scheduler(BaseScheduler):
     # --- in and out of the engine ------------------------------------------------------------------------------------
     def _request_of(self, lease: Lease) -> Request:
         callback = self._spider.parse_sitemap if lease.kind == "sitemap" else self._spider.parse
-        meta = {"lease": lease, "download_slot": lease.scope}
-        return Request(lease.url, callback=callback, errback=self._on_failure, dont_filter=True, meta=meta)
+        meta = {"lease": lease, "download_slot": lease.scope, "verbatim_url": True}
+        return Request(lease.asked, callback=callback, errback=self._on_failure, dont_filter=True, meta=meta)
 
     def _on_failure(self, failure: Failure) -> Any:
         """What was put back is nobody's failure; everything else is the spider's to record."""
@@ -346,15 +350,15 @@ class Scheduler(BaseScheduler):
             return self.put_back(request.meta["lease"].token, failure.value.not_before)
         return self._spider.failed(failure)
 
-    async def _take(self, request: Request, url: str) -> None:
+    async def _take(self, request: Request, to: Address) -> None:
         lease = request.meta.get("lease")
         if not isinstance(lease, Lease) or self._in_flight.get(lease.token) is None:
-            await self.put([Link(url, priority=request.priority, depth=int(request.meta.get("depth", 0)))])
-        elif url == lease.url:
+            await self.put([link_to(to, priority=request.priority, depth=int(request.meta.get("depth", 0)))])
+        elif to.name == lease.url:
             if not await self.retry(lease.token, None, "asked again"):
                 self._hand_out_as_exhausted(lease, "asked again")
         else:
-            await self.put([lease.link.redirected(url)], lease.token)
+            await self.put([lease.link.redirected(to)], lease.token)
             await self.settle(lease.token)
 
     async def _recover(self, flight: Flight) -> None:

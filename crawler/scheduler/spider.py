@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from crawler.urls.canonicalize import Address
+
 
 class LeasedSpider(Protocol):
     """A spider whose requests are leases (`request.meta["lease"]`); it settles each in one way or another."""
@@ -26,10 +28,10 @@ class LeasedSpider(Protocol):
 
 @runtime_checkable
 class NamesUrls(Protocol):
-    """A spider with a canonical form of its own."""
+    """A spider with canonical names of its own."""
 
-    def canonical(self, url: str) -> str | None:
-        """What this crawl calls a URL; None where it is none."""
+    def address(self, url: str) -> Address | None:
+        """What this crawl calls a URL, and how it was found; None where it is none."""
 
 
 @runtime_checkable

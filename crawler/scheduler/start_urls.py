@@ -22,8 +22,8 @@ from crawler.config import CrawlConfig
 from crawler.frontier.model import PutStatus
 from crawler.scheduler.spider import AdmitsSeeds
 from crawler.seeds.seed_file import behind_url
-from crawler.urls.canonicalize import canonicalize
-from crawler.urls.link import Link
+from crawler.urls.canonicalize import Address, address
+from crawler.urls.link import Link, link_to
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -39,7 +39,7 @@ _LONGEST_ENTRY = 10_000  # bytes
 
 
 class StartUrls:
-    """Takes entries of one list. `admits` is asked with each URL as `canonical` calls it."""
+    """Takes entries of one list. `admits` is asked with each URL by its canonical name."""
 
     def __init__(
         self,
@@ -47,9 +47,9 @@ class StartUrls:
         key: str,
         admits: Callable[[str], bool],
         put: Callable[[list[Link]], Awaitable[list[PutStatus]]],
-        canonical: Callable[[str], str | None] = canonicalize,
+        named: Callable[[str], Address | None] = address,
     ) -> None:
-        self._canonical = canonical
+        self._named = named
         self._open = True
         self._connection = connection
         self._key = key
@@ -77,21 +77,21 @@ class StartUrls:
 
     def _link(self, entry: bytes) -> Link | None:
         try:
-            url, priority = parse_entry(entry, self._canonical)
+            to, priority = parse_entry(entry, self._named)
         except ValueError as error:
             log.warning("refused an entry of %s: %s", self._key, error)
             return None
-        if not self._admits(url):
-            log.warning("refused an entry of %s: %s is outside the crawl's scope", self._key, url[:200])
+        if not self._admits(to.name):
+            log.warning("refused an entry of %s: %s is outside the crawl's scope", self._key, to.name[:200])
             return None
-        return Link(url, priority=priority)
+        return link_to(to, priority=priority)
 
 
 def start_urls_of(
     crawler: Crawler,
     frontier: Frontier,
     put: Callable[[list[Link]], Awaitable[list[PutStatus]]],
-    canonical: Callable[[str], str | None],
+    named: Callable[[str], Address | None],
 ) -> StartUrls | None:
     """The list of a crawl whose spider says which seeds it admits (`admits_seed(url) -> bool`); None for any other."""
     spider: object = crawler.spider
@@ -99,7 +99,7 @@ def start_urls_of(
         return None
     pattern = crawler.settings.get("REDIS_START_URLS_KEY", START_URLS_KEY)
     key = start_urls_key(pattern, spider.name, frontier.crawl)
-    return StartUrls(frontier.connection, key, spider.admits_seed, put, canonical)
+    return StartUrls(frontier.connection, key, spider.admits_seed, put, named)
 
 
 def start_urls_key(pattern: str, spider: str, crawl: str) -> str:
@@ -111,8 +111,8 @@ def start_urls_key(pattern: str, spider: str, crawl: str) -> str:
     return key if crawl == CrawlConfig().crawl_id or "%(crawl)s" in pattern else f"{key}:{crawl}"
 
 
-def parse_entry(entry: bytes, canonical: Callable[[str], str | None] = canonicalize) -> tuple[str, int]:
-    """Canonical URL and priority of one entry. Raises: ValueError saying what was expected."""
+def parse_entry(entry: bytes, named: Callable[[str], Address | None] = address) -> tuple[Address, int]:
+    """Address and priority of one entry. Raises: ValueError saying what was expected."""
     if len(entry) > _LONGEST_ENTRY:
         raise ValueError(f"expected at most {_LONGEST_ENTRY} bytes, found {len(entry)}")
     text = entry.decode("utf-8", "strict").strip()
@@ -124,10 +124,10 @@ def parse_entry(entry: bytes, canonical: Callable[[str], str | None] = canonical
         raise ValueError("expected a text as url and a whole number as priority")
     if problem := behind_url(url.strip(), 'expected a URL or {"url": …, "priority": …}'):
         raise ValueError(problem)
-    name = canonical(url)
-    if name is None:
+    to = named(url)
+    if to is None:
         raise ValueError("expected an http(s) URL")
-    return name, priority
+    return to, priority
 
 
 def _fields(text: str) -> dict[str, object]:

@@ -11,7 +11,7 @@ from crawler.config.text import PROFILE_NAME, PROFILE_NAMES
 from crawler.seeds import patterns
 from crawler.seeds.hours import hours_of
 from crawler.seeds.seed_file import behind_url
-from crawler.urls.canonicalize import canonicalize, host_of, is_public_suffix, normal_escapes
+from crawler.urls.canonicalize import address, canonicalize, host_of, is_public_suffix, normal_escapes
 
 MOST_FEEDS = 10_000
 """Feeds of one host."""
@@ -67,12 +67,12 @@ def _whole(least: int, most: int, expected: str) -> Callable[[str], int]:
 
 
 def _sitemap(text: str) -> str:
-    url = canonicalize(text)
-    if url is None:
+    found = address(text)
+    if found is None:
         raise ValueError("expected an absolute http(s) URL")
     if problem := behind_url(text.strip(), "expected the URL of a sitemap"):
         raise ValueError(problem)
-    return url
+    return found.asked
 
 
 def _pattern(text: str) -> str:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import orjson
 
 from crawler.seeds.sitemaps import MAX_ENTRIES, MAX_PROBLEMS, Sitemap, SitemapEntry
-from crawler.urls.canonicalize import canonicalize, host_and_path, printable
+from crawler.urls.canonicalize import Address, address, canonicalize, host_and_path, printable
 
 WAYS = ("none", "page", "offset", "cursor", "link")
 """How a list leads to the next one: not at all, by its number, by the number of its first record, by what it says."""
@@ -50,9 +50,9 @@ class ApiSource:
     at: str = ""
 
     @property
-    def first_list(self) -> str | None:
-        """The canonical URL with which reading begins; None where the template gives none."""
-        return canonicalize(_filled(self.lists, {self.by: self._start(0)}))
+    def first_list(self) -> Address | None:
+        """The address with which reading begins; None where the template gives none."""
+        return address(_filled(self.lists, {self.by: self._start(0)}))
 
     @property
     def hosts(self) -> set[str]:
@@ -62,7 +62,8 @@ class ApiSource:
     def is_list(self, url: str) -> bool:
         """True where this canonical URL is one of the source's lists."""
         if self.by in {"none", "link"}:  # a link may have any query
-            first, whole = self.first_list or "", self.by == "none"
+            begin = self.first_list
+            first, whole = begin.name if begin else "", self.by == "none"
             return url == first if whole else url.partition("?")[0] == first.partition("?")[0]
         return _fits(url, self._list_ends)
 
@@ -83,16 +84,16 @@ class ApiSource:
             found = None
         else:
             found = str(said) if self.by == "link" else _filled(self.lists, {"cursor": said})
-        onward = canonicalize(found, url) if found else None
-        return onward if onward and self.is_list(onward) else None
+        onward = address(found, url) if found else None
+        return onward.asked if onward and self.is_list(onward.name) else None
 
-    def url_of(self, item: Any) -> str | None:
-        """The canonical URL of a record that a list names; None where its parts are missing or lead elsewhere."""
+    def address_of(self, item: Any) -> Address | None:
+        """The address of a record that a list names; None where its parts are missing or lead elsewhere."""
         parts = {name: value_at(item, name) for name in _PLACE.findall(self.record)}
         if any(isinstance(part, bool) or not isinstance(part, str | int) or part == "" for part in parts.values()):
             return None
-        url = canonicalize(_filled(self.record, parts))
-        return url if url and self.is_record(url) else None
+        found = address(_filled(self.record, parts))
+        return found if found and self.is_record(found.name) else None
 
     def _start(self, depth: int) -> str:
         """What stands for `{page}`, `{offset}` or `{cursor}` in the `depth`-th list."""
@@ -124,7 +125,8 @@ def read_list(body: bytes, url: str, depth: int, source: ApiSource) -> Sitemap:
         place = f"at {printable(source.items)}" if source.items else "as the whole answer"
         found.problems.append(f"expected a list of records {place}")
         return found
-    found.entries = [SitemapEntry(entry) for entry in dict.fromkeys(_records(items, source, found.problems))]
+    records = {entry.name: entry.found for entry in _records(items, source, found.problems)}
+    found.entries = [SitemapEntry(name, found=spelled) for name, spelled in records.items()]
     onward = source.list_after(url, depth, data) if items else None
     found.nested = [onward] if onward else []
     return found
@@ -147,12 +149,12 @@ def places(template: str) -> list[str]:
     return _PLACE.findall(template)
 
 
-def _records(items: list[Any], source: ApiSource, problems: list[str]) -> Iterator[str]:
+def _records(items: list[Any], source: ApiSource, problems: list[str]) -> Iterator[Address]:
     if len(items) > MAX_ENTRIES:
         problems.append(f"more than {MAX_ENTRIES} records: the rest is ignored")
     for number, item in enumerate(items[:MAX_ENTRIES], 1):
-        if url := source.url_of(item):
-            yield url
+        if found := source.address_of(item):
+            yield found
         elif len(problems) < MAX_PROBLEMS:
             problems.append(f"record {number}: gives no address for {printable(source.record)}")
 

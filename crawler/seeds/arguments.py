@@ -8,11 +8,11 @@ from typing import Any
 
 from crawler.problems import InputError, did_you_mean
 from crawler.seeds.plan import SeedPlan, plan_seeds
-from crawler.seeds.scope import Admission, Scope, Via
+from crawler.seeds.scope import Admission, AdmissionReason, Scope, Via
 from crawler.urls.link import Link
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
-ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "api", "discovery")
+ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "api", "discovery", "sitemap_since")
 
 
 def plan_of(arguments: Mapping[str, str], policy: QueryPolicy = DEFAULT_POLICY) -> SeedPlan:
@@ -34,10 +34,12 @@ def judged(scope: Scope, link: Link, via: Via) -> tuple[Link, Admission]:
     That is under its name in this crawl and, where its allowlist entry has one, with a page cap.
     """
     if link.kind == "sitemap":  # a list is no page: it counts for no cap, and its name is the site's own
-        return link, scope.admits_sitemap(link.url)
+        return link, scope.admits_sitemap(link.url, via=via)
     url = scope.name_of(link.url)
     admission = scope.admits(url, via=via)
+    if admission.ok and scope.is_too_old(link.lastmod):
+        admission = Admission(False, AdmissionReason.TOO_OLD, admission.entry)
     cap = (admission.entry.max_pages or 0) if admission.entry else 0
     if url != link.url or cap != link.cap:
-        link = replace(link, url=url, cap=cap)
+        link = replace(link, url=url, found=link.asked if link.asked != url else "", cap=cap)
     return link, admission

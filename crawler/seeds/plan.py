@@ -7,6 +7,7 @@ a second time in batches, so that a million seeds need no memory. All problems a
 from __future__ import annotations
 
 import difflib
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -22,8 +23,9 @@ from crawler.seeds.api_file import read_api
 from crawler.seeds.scope import USUAL_SITEMAP, Scope
 from crawler.seeds.seed_file import behind_url, not_a_url, seed_lines
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
-from crawler.urls.canonicalize import canonicalize, host_of, politeness_scope
-from crawler.urls.link import SEED_PRIORITY, SITEMAP_PRIORITY, Link
+from crawler.seeds.timestamps import parse_day
+from crawler.urls.canonicalize import Address, address, host_of, politeness_scope
+from crawler.urls.link import SEED_PRIORITY, SITEMAP_PRIORITY, Link, link_to
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
 T = TypeVar("T")
@@ -62,19 +64,21 @@ def plan_seeds(
     discovery: str | None = None,
     *,
     api: str | None = None,
+    sitemap_since: str | None = None,
     clock: Callable[[], float] = time.time,
     policy: QueryPolicy = DEFAULT_POLICY,
 ) -> SeedPlan:
     """Check the arguments of `gristmill crawl corpus` and `gristmill seed`; None = not given.
 
     `url`, `sitemap`: URLs separated by commas. `seeds`, `allowlist`: paths of files. `discovery`: "links" or "sitemap".
-    `api`: path of a file that describes a source of JSON.
+    `api`: path of a file that describes a source of JSON. `sitemap_since`: a day (ISO 8601).
     `policy` is the worker's own list of parameters that name no page.
     With none of the five the plan is empty: right for a worker that joins, an error for everybody else to raise.
     Raises InputError that lists every problem with file, line, what was expected and what to do.
     """
     planner = _Planner(clock)
     planner.check_discovery(discovery, needed_by=url or sitemap or seeds or api)
+    since = planner.day("sitemap_since", sitemap_since)
     source = planner.api(api)
     pages = planner.urls("url", url)
     lists = planner.urls("sitemap", sitemap)
@@ -85,7 +89,7 @@ def plan_seeds(
     if planner.problems:
         raise InputError(planner.listing())
     sources = [source] if source else []
-    lists += [first for one in sources if (first := one.first_list)]
+    lists += [first.asked for one in sources if (first := one.first_list)]
     few = [_page(page) for page in pages] + [_sitemap(item) for item in lists]
     few += chain.from_iterable(_entry_links(entry) for entry in entries if clock() < entry.expires_at)
     hosts = _host_scope(
@@ -93,9 +97,12 @@ def plan_seeds(
         set(map(host_of, lists)).union(*(one.hosts for one in sources)),
         discovery,
     )
-    scope = replace(hosts.merge(covered), clock=clock, policy=policy, sources=tuple(sources))
+    scope = replace(hosts.merge(covered), clock=clock, policy=policy, sources=tuple(sources), listed_since=since)
     file = Path(seeds) if seeds else None
-    return SeedPlan(scope, tuple(dict.fromkeys(few)), file, len(set(few)) + file_count, planner.warnings)
+    once: dict[tuple[str, str], Link] = {}
+    for link in few:
+        once.setdefault((link.kind, link.url), link)
+    return SeedPlan(scope, tuple(once.values()), file, len(once) + file_count, planner.warnings)
 
 
 def sitemap_links(sitemap: Sitemap, *, nesting: int, now: float) -> list[Link]:
@@ -105,7 +112,7 @@ def sitemap_links(sitemap: Sitemap, *, nesting: int, now: float) -> list[Link]:
     """
     lists = [_sitemap(url, depth=nesting + 1) for url in sitemap.nested]
     pages = [
-        Link(entry.url, priority=page_priority(entry, now), lastmod=_changed_at(entry, now))
+        Link(entry.url, found=entry.found, priority=page_priority(entry, now), lastmod=_changed_at(entry, now))
         for entry in sitemap.entries
     ]
     return lists + pages
@@ -156,22 +163,32 @@ class _Planner:
                 f"discovery={discovery!r}: goes with url, seeds or sitemap; in an allowlist it is a key of each entry"
             )
 
+    def day(self, name: str, argument: str | None) -> str:
+        """A day as it was given; empty where none was."""
+        try:
+            begins = parse_day(argument or "")
+        except ValueError:
+            begins = math.inf
+        if argument == "" or (begins is not None and begins > self.clock() + _DAY):
+            self.problem(f"{name}={argument!r}: expected a day that has begun, such as 2026-01-31")
+        return argument or ""
+
     def urls(self, name: str, argument: str | None) -> list[str]:
-        """The canonical URLs of an argument, separated by commas."""
+        """The URLs of an argument, separated by commas, as they are to be requested."""
         if argument is None:
             return []
         pieces = [piece.strip() for piece in argument.split(",")]
         if not any(pieces):
             self.problem(f"{name}: empty, expected one or more http(s) URLs separated by commas")
             return []
-        found = [(piece, canonicalize(piece)) for piece in pieces if piece]
+        found = [(piece, address(piece)) for piece in pieces if piece]
         for piece, url in found:
             if problem := behind_url(piece, "expected commas between URLs, and -a before each other argument"):
                 self.problem(f"{name}: {problem}")
             elif url is None:
                 comma = " (a comma inside a URL is written %2C)" if len(found) > 1 else ""
                 self.problem(f"{name}: {not_a_url(piece)}{comma}")
-        return [url for _, url in found if url]
+        return [url.asked for _, url in found if url]
 
     def allowlist(self, argument: str | None) -> list[AllowlistEntry]:
         if argument is None:
@@ -208,7 +225,7 @@ class _Planner:
     def check_covered(self, name: str, pages: Iterable[str], covered: Scope) -> None:
         """A seed on a domain of the allowlist must be one the allowlist lets in."""
         for page in pages:
-            admission = covered.admits(covered.name_of(page), via="seed")
+            admission = covered.admits(covered.canonical(page) or page, via="seed")
             if admission.entry is not None and not admission.ok:
                 reason = admission.reason.replace("_", " ")
                 self.problem(f"{name}: {page}: the allowlist says no ({reason}): change its entry for "
@@ -264,11 +281,15 @@ def root_url(domain: str) -> str:
 
 
 def _page(url: str, priority: int = SEED_PRIORITY) -> Link:
-    return Link(url, priority=priority)
+    return link_to(_address(url), priority=priority)
 
 
 def _sitemap(url: str, depth: int = 0) -> Link:
-    return Link(url, priority=SITEMAP_PRIORITY, depth=depth, kind="sitemap")
+    return link_to(_address(url), priority=SITEMAP_PRIORITY, depth=depth, kind="sitemap")
+
+
+def _address(url: str) -> Address:
+    return address(url) or Address(url)
 
 
 def _path(name: str, argument: str) -> Path:

@@ -17,10 +17,12 @@ from typing import Any, Literal, NamedTuple
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.api import ApiSource
 from crawler.seeds.api_file import source_from_json, source_to_json
-from crawler.urls.canonicalize import canonicalize, host_and_path, host_of
+from crawler.seeds.timestamps import parse_day
+from crawler.urls.canonicalize import Address, address, canonicalize, host_and_path, host_of
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
-Via = Literal["seed", "link", "sitemap", "redirect"]
+Via = Literal["seed", "link", "sitemap", "redirect", "feed"]
+"""How a URL was found; "feed": a list that a page names."""
 FORMAT, OLDER = 2, 1
 """The same content; a worker of a version that writes the older one cannot read the queues, and is refused by it."""
 USUAL_SITEMAP = "/sitemap.xml"
@@ -28,15 +30,17 @@ USUAL_SITEMAP = "/sitemap.xml"
 
 
 class AdmissionReason(StrEnum):
-    """Why a URL is inside or outside. The first two are yes, the others no."""
+    """Why a URL is inside or outside. The first three are yes, the others no."""
 
     SEEDED = "seeded"  # host of a seed or of a given sitemap
     ALLOWLISTED = "allowlisted"
+    NAMED = "named"  # a sitemap on another host, which robots.txt or an index of a host inside names
     OFF_SCOPE = "off_scope"  # host is neither seeded nor on the allowlist
     LICENCE_EXPIRED = "licence_expired"
     PATH_EXCLUDED = "path_excluded"
     PATH_NOT_INCLUDED = "path_not_included"
     LINKS_NOT_FOLLOWED = "links_not_followed"  # a link, where only listed pages are wanted
+    TOO_OLD = "too_old"  # listed with a date before `sitemap_since`
     NOT_A_URL = "not_a_url"
 
 
@@ -84,6 +88,7 @@ class Scope:
     robots_sitemap_hosts: frozenset[str] = frozenset()  # Sitemap lines of their robots.txt are read
     entries: tuple[AllowlistEntry, ...] = ()
     sources: tuple[ApiSource, ...] = ()  # of JSON: which pages are lists and records of theirs
+    listed_since: str = ""  # a day (ISO 8601): pages whose sitemap or feed gives an earlier one are left out
     clock: Callable[[], float] = field(default=time.time, repr=False, compare=False)  # for the expiry of licences
     policy: QueryPolicy = field(default=DEFAULT_POLICY, repr=False, compare=False)  # the worker's; entries add to it
     _by_domain: dict[str, _Found] = field(init=False, repr=False, compare=False)
@@ -100,7 +105,9 @@ class Scope:
         object.__setattr__(self, "_by_domain", by_domain)
         twins = {_site(domain): found for domain, found in by_domain.items() if _site(domain) not in by_domain}
         object.__setattr__(self, "_twins", twins)
-        object.__setattr__(self, "_by_sitemap", {url: entry for entry in self.entries for url in entry.sitemaps})
+        object.__setattr__(
+            self, "_by_sitemap", {canonicalize(url) or url: entry for entry in self.entries for url in entry.sitemaps}
+        )
         tracking = {_bare(entry.domain): frozenset(entry.tracking) for entry in self.entries if entry.tracking}
         object.__setattr__(self, "_policy", self.policy.extended(tracking) if tracking else self.policy)
 
@@ -121,10 +128,11 @@ class Scope:
             return Admission(False, AdmissionReason.LINKS_NOT_FOLLOWED)
         return Admission(True, AdmissionReason.SEEDED)
 
-    def admits_sitemap(self, url: str) -> Admission:
-        """May this sitemap file be fetched? Its host decides, not its path: a list is no page.
+    def admits_sitemap(self, url: str, *, via: Via = "sitemap") -> Admission:
+        """May this list be fetched? Its host decides, not its path: a list is no page.
 
-        A file that an allowlist entry names may lie on any host; what it lists is still asked about page by page.
+        A file that an allowlist entry, robots.txt or an index names, or that one of them redirects to, may lie on any
+        host (sitemaps.org, "Sitemaps & Cross Submits"); what it lists is still asked about page by page.
         """
         try:
             found = self._entry(host_and_path(url)[0])
@@ -132,7 +140,8 @@ class Scope:
             return Admission(False, AdmissionReason.NOT_A_URL)
         entry = self._by_sitemap.get(url) or (found[0] if found else None)
         if entry is None:
-            return self.admits(url, via="sitemap")
+            admission = self.admits(url, via=via)
+            return admission if via == "feed" or admission.ok else Admission(True, AdmissionReason.NAMED)
         if self.clock() >= entry.expires_at:
             return Admission(False, AdmissionReason.LICENCE_EXPIRED, entry)
         return Admission(True, AdmissionReason.ALLOWLISTED, entry)
@@ -141,8 +150,13 @@ class Scope:
         """True where an entry whose licence has not expired lists this very file: somebody waits for its pages."""
         entry = self._by_sitemap.get(url)
         if entry is None:
-            return any(url == source.first_list for source in self.sources)
+            return any(first is not None and url == first.name for first in (one.first_list for one in self.sources))
         return self.clock() < entry.expires_at
+
+    def is_too_old(self, lastmod: float | None) -> bool:
+        """True for a listed page that changed before `listed_since`; what gives no date may be new."""
+        since = parse_day(self.listed_since)
+        return since is not None and lastmod is not None and lastmod < since
 
     def most_feeds(self, url: str, default: int) -> int:
         """How many feeds of the URL's host are read: as its allowlist entry says, else `default`."""
@@ -182,6 +196,10 @@ class Scope:
     def canonical(self, url: str, base: str | None = None) -> str | None:
         """`urls.canonicalize` without the parameters of FRONTIER_TRACKING_PARAMS and of the entries' `tracking`."""
         return canonicalize(url, base, policy=self._policy)
+
+    def address(self, url: str, base: str | None = None) -> Address | None:
+        """`canonical`, with the spelling in which the URL was found."""
+        return address(url, base, policy=self._policy)
 
     def name_of(self, url: str) -> str:
         """What this crawl calls a URL that is canonical already: the same, less the parameters it does not count."""
@@ -235,7 +253,9 @@ class Scope:
         """Both scopes together; where both know a domain, the entry of `other` (the newer file) holds."""
         hosts = {name: getattr(self, name) | getattr(other, name) for name in _HOST_FIELDS}
         sources = {source.record: source for source in self.sources + other.sources}
-        merged = Scope(**hosts, entries=self.entries + other.entries, clock=self.clock, policy=self.policy)
+        since = other.listed_since or self.listed_since
+        entries = self.entries + other.entries
+        merged = Scope(**hosts, entries=entries, listed_since=since, clock=self.clock, policy=self.policy)
         return replace(merged, sources=tuple(sources.values())) if sources else merged
 
     def to_json(self) -> str:
@@ -243,6 +263,7 @@ class Scope:
         values: dict[str, Any] = {name: sorted(getattr(self, name)) for name in _HOST_FIELDS}
         values |= {"format": FORMAT, "entries": [_entry_to_json(entry) for entry in self.entries]}
         values |= {"sources": [source_to_json(source) for source in self.sources]} if self.sources else {}
+        values |= {"listed_since": self.listed_since} if self.listed_since else {}
         return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
@@ -256,13 +277,15 @@ class Scope:
             hosts = {name: frozenset(_strings(values[name])) for name in _HOST_FIELDS}
             entries = tuple(_entry_from_json(entry) for entry in values["entries"])
             sources = tuple(source_from_json(source) for source in values.get("sources", ()))
+            since = str(values.get("listed_since", ""))
+            parse_day(since)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ScopeError(
                 f"the stored scope cannot be read ({type(error).__name__}): seed the crawl again"
             ) from None
         if written_by not in (FORMAT, OLDER):
             raise ScopeError(f"the stored scope has format {written_by!r}, expected {FORMAT}: seed the crawl again")
-        return cls(**hosts, entries=entries, sources=sources, clock=clock, policy=policy)
+        return cls(**hosts, entries=entries, sources=sources, listed_since=since, clock=clock, policy=policy)
 
     @staticmethod
     def is_older(text: str | bytes) -> bool:

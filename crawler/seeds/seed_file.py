@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from crawler.problems import InputError
-from crawler.urls.canonicalize import canonicalize, printable
+from crawler.urls.canonicalize import address, canonicalize, printable
 from crawler.urls.link import HIGHEST_PRIORITY, LOWEST_PRIORITY, SEED_PRIORITY
 
 MAX_LINE = 10_000
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,5}", re.ASCII)
 
 
 class SeedLine(NamedTuple):
-    """One line with something on it. `url` is canonical or empty; `problem` says why the line cannot be used."""
+    """One line with something on it. `url` is what to request, or empty; `problem` says why there is none."""
 
     number: int
     url: str
@@ -54,9 +54,10 @@ def _seed_line(number: int, text: str) -> SeedLine:
     name = text[: given.start()] if given else text
     if problem := behind_url(name, "expected one URL a line and nothing behind it but priority=N"):
         return SeedLine(number, "", problem=problem)
-    url = canonicalize(name)
-    if url is None:
+    found = address(name)
+    if found is None:
         return SeedLine(number, "", problem=not_a_url(text))
+    url = found.asked
     if given is None:
         return SeedLine(number, url)
     priority = int(given[1]) if _NUMBER.fullmatch(given[1]) else HIGHEST_PRIORITY + 1

@@ -2,13 +2,12 @@
 
 `parse_sitemap` never raises and never fetches. Formats: https://www.sitemaps.org/protocol.html, RSS 2.0 and 1.0, Atom
 (RFC 4287), JSON Feed 1.1 (jsonfeed.org), one URL a line; each also gzipped. Real files are sloppy, so names are
-compared without their namespace and broken XML is read as far as it goes. Entities a file declares are refused, its DTD
-is never loaded.
+compared without their namespace, and broken XML is put right where that is certain (`markup.py`). Entities a file
+declares are refused, its DTD is never loaded.
 """
 
 from __future__ import annotations
 
-import codecs
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,8 +17,10 @@ import orjson
 from lxml import etree
 
 from crawler.decompress import unpack
+from crawler.seeds.markup import decoded, repaired, whole
 from crawler.seeds.timestamps import parse_timestamp
-from crawler.urls.canonicalize import canonicalize, printable
+from crawler.urls.canonicalize import MAX_URL_LENGTH, Address, address, printable
+from crawler.urls.resolve import resolve
 
 MAX_ENTRIES = 50_000  # sitemaps.org
 MAX_BYTES = 50 * 2**20  # sitemaps.org, uncompressed
@@ -29,18 +30,22 @@ NO_LIST = "an HTML page, expected a sitemap"
 """The problem of a file that is a page: what many sites answer to any path."""
 
 _MAX_GZIP_LAYERS = 2
-_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _ITEM_TAGS = {"url": "urlset", "sitemap": "index", "item": "rss", "entry": "atom"}
 _ROOTS = {"urlset": "urlset", "sitemapindex": "index", "rss": "rss", "rdf": "rss", "feed": "atom"}
 
 
 @dataclass(frozen=True, slots=True)
 class SitemapEntry:
-    """One listed page. `url` is canonical, `lastmod` seconds since the epoch, `priority` the file's own 0.0 to 1.0."""
+    """One listed page. `url` is canonical, `lastmod` seconds since the epoch, `priority` the file's own 0.0 to 1.0.
+
+    `found`: how the file spells the URL, where that is not `url` (`crawler.urls.canonicalize.Address`).
+    """
 
     url: str
     lastmod: float | None = None
     priority: float | None = None
+    found: str = ""
 
 
 @dataclass(slots=True)
@@ -49,29 +54,30 @@ class Sitemap:
 
     kind: str = "unknown"
     entries: list[SitemapEntry] = field(default_factory=list)
-    nested: list[str] = field(default_factory=list)  # canonical URLs of further sitemaps
+    nested: list[str] = field(default_factory=list)  # URLs of further sitemaps, as they are to be requested
     problems: list[str] = field(default_factory=list)  # sentences; at most MAX_PROBLEMS and a count
 
 
-def parse_sitemap(body: bytes, url: str, nesting: int = 0) -> Sitemap:
+def parse_sitemap(body: bytes, url: str, nesting: int = 0, content_type: str = "") -> Sitemap:
     """Read one file fetched from `url`. `nesting`: how many index files led to it; the last one's own list is ignored.
+
+    content_type: value of its header.
 
     Never raises on any bytes. What is beyond MAX_BYTES or MAX_ENTRIES is left out and said so in `problems`.
     """
     reader = _Reader(url, nesting)
-    data = reader.unpacked(body)
-    encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "")
-    head = data[:1024].decode(encoding or "utf-8", "ignore").lstrip("\ufeff \t\r\n\x00").lower()
+    text = decoded(reader.unpacked(body), content_type).lstrip("\ufeff \t\r\n\x00")
+    head = text[:1024].lower()
     if not head:
         reader.complain("the file is empty")
     elif head.startswith(("<!doctype html", "<html")):
         reader.complain(NO_LIST)
     elif head.startswith("{"):
-        reader.read_json(data.lstrip(b"\xef\xbb\xbf \t\r\n"))
+        reader.read_json(text)
     elif head.startswith("<"):
-        reader.read_xml(data if encoding.startswith("utf-16") else data.lstrip(b"\xef\xbb\xbf \t\r\n"))
+        reader.read_xml(text)
     else:
-        reader.read_text(data.decode(encoding or "utf-8", "replace"))
+        reader.read_text(text)
     return reader.finished()
 
 
@@ -85,7 +91,8 @@ class _Reader:
         self.seen: set[str] = set()
         self.complaints = 0
         self.items = 0  # good, bad and repeated ones: the work is bounded
-        self.full = False
+        self.others = 0  # the same of other languages of pages
+        self.full = self.is_cut = False
 
     def complain(self, text: str) -> None:
         self.complaints += 1
@@ -105,27 +112,30 @@ class _Reader:
             body = self._gunzipped(body)
         if len(body) > MAX_BYTES:
             self.complain(f"more than {MAX_BYTES} bytes: the rest is ignored")
+            self.is_cut = True
         return body[:MAX_BYTES]
 
     def _gunzipped(self, body: bytes) -> bytes:
         found = unpack(body, "gzip", MAX_BYTES, salvage=True)
         if found.error is not None or found.rest.strip(b"\0"):
             self.complain("damaged or unfinished gzip data: read as far as it goes")
+            self.is_cut = True
         return found.data
 
     def read_text(self, text: str) -> None:
-        """One URL a line; a file without any URL is no list at all."""
+        """One URL a line; a file without any URL is no list at all. Half a line at the end of a cut file is none."""
+        text = text[: text.rfind("\n") + 1] if self.is_cut else text
         for number, line in enumerate(io.StringIO(text, newline=None), 1):
             if self.full:
                 break
             if link := line.strip():
-                self._add(link, where=f"line {number}", relative=False)
+                self._add(link, where=f"line {number}")
         self.found.kind = "text" if self.found.entries else "unknown"
 
-    def read_json(self, data: bytes) -> None:
+    def read_json(self, text: str) -> None:
         """A JSON Feed (https://www.jsonfeed.org/version/1.1/): the pages its items name."""
         try:
-            feed = orjson.loads(data)
+            feed = orjson.loads(text.encode("utf-8", "replace"))
         except orjson.JSONDecodeError as error:
             self.complain(f"broken JSON: {str(error)[:200]}")
             return
@@ -144,13 +154,20 @@ class _Reader:
                 link if isinstance(link, str) else "",
                 lastmod=parse_timestamp(changed) if isinstance(changed, str) else None,
                 where=f"item {number}",
+                base=self.url,
             )
 
-    def read_xml(self, data: bytes) -> None:
+    def read_xml(self, text: str) -> None:
+        text, odd = repaired(text)
+        text, is_cut = whole(text, _ROOTS, _ITEM_TAGS)
+        if is_cut:
+            self.complain("the file ends within an entry, which is left out")
         try:
-            self._read_xml(data)
+            self._read_xml(text.encode("utf-8", "replace"))
         except (etree.LxmlError, ValueError, LookupError) as error:
             self.complain(f"broken XML: {str(error)[:200]}")
+        if odd and self.items:
+            self.complain(f"broken XML, put right in {odd} places (such as a bare &, which is read as text)")
 
     def _read_xml(self, data: bytes) -> None:
         events = etree.iterparse(
@@ -160,6 +177,7 @@ class _Reader:
             resolve_entities=False,
             no_network=True,
             load_dtd=False,
+            encoding="utf-8",
             remove_comments=True,
             remove_pis=True,
         )
@@ -187,19 +205,34 @@ class _Reader:
             self.found.kind = kind  # the root is misspelt, its content is not
         fields = dict(_fields(element, root))
         place = f"line {element.sourceline}"
+        name = _feed_link(fields) if kind in ("rss", "atom") else "loc"
+        link, holder = fields.get(name) or (_text(element), element)
+        if kind in ("rss", "atom") and not name:
+            link = ""
+        base = self._base_of(holder)
         if kind == "index":
-            self._nest(fields.get("loc") or _text(element), place)
+            self._nest(link, place, base)
             return
-        link = _feed_link(fields) if kind in ("rss", "atom") else fields.get("loc") or _text(element)
-        changed = next((fields[name] for name in _CHANGED if fields.get(name)), "")
-        self._add(link, lastmod=parse_timestamp(changed), priority=_priority(fields.get("priority", "")), where=place)
+        changed = parse_timestamp(next((fields[name][0] for name in _CHANGED if name in fields), ""))
+        priority = _priority(fields["priority"][0] if "priority" in fields else "")
+        self._add(link, changed, priority, where=place, base=base)
+        for other in _other_languages(element, root) if kind == "urlset" else ():
+            self._add(other.get("href"), changed, priority, where=place, base=self._base_of(other), counts=False)
 
-    def _nest(self, link: str, where: str) -> None:
+    def _base_of(self, element: Any) -> str:
+        """What a relative URL in this element stands on: the file, unless `xml:base` says otherwise."""
+        base = self.url
+        for one in [*reversed(list(element.iterancestors())), element]:
+            if (said := one.get(_XML_BASE)) is not None and len(said) <= MAX_URL_LENGTH:
+                base = resolve(base, said.strip()) or base
+        return base
+
+    def _nest(self, link: str, where: str, base: str) -> None:
         if self.nesting >= MAX_NESTING:
             self.complain(f"index files nested more than {MAX_NESTING} deep: ignored")
             self.full = True
-        elif (url := self._named(link, where)) is not None:
-            self.found.nested.append(url)
+        elif (url := self._named(link, where, base)) is not None:
+            self.found.nested.append(url.asked)
 
     def _add(
         self,
@@ -208,23 +241,24 @@ class _Reader:
         priority: float | None = None,
         *,
         where: str,
-        relative: bool = True,
+        base: str | None = None,
+        counts: bool = True,
     ) -> None:
-        if (url := self._named(link, where, relative=relative)) is not None:
-            self.found.entries.append(SitemapEntry(url, lastmod, priority))
+        if (url := self._named(link, where, base, counts=counts)) is not None:
+            self.found.entries.append(SitemapEntry(url.name, lastmod, priority, url.found))
 
-    def _named(self, link: str, where: str, *, relative: bool = True) -> str | None:
-        """The canonical URL of a new link; None where it is none, a repetition or one too many."""
-        if self.items >= MAX_ENTRIES:
+    def _named(self, link: str, where: str, base: str | None = None, *, counts: bool = True) -> Address | None:
+        """The address of a new link; None where it is none, a repetition or one too many."""
+        if self.items >= MAX_ENTRIES or self.others >= MAX_ENTRIES:
             self.complain(f"more than {MAX_ENTRIES} entries: the rest is ignored")
             self.full = True
             return None
-        self.items += 1
-        url = canonicalize(link, self.url if relative else None) if link else None
+        self.items, self.others = self.items + counts, self.others + (not counts)
+        url = address(link, base) if link and "\ufffd" not in link else None
         if url is None:
             self.complain(f"{where}: expected an http(s) URL, found {printable(link)}")
-        elif url not in self.seen:
-            self.seen.add(url)
+        elif url.name not in self.seen:
+            self.seen.add(url.name)
             return url
         return None
 
@@ -254,8 +288,19 @@ def _inside_item(element: Any, root: Any) -> bool:
     return False
 
 
-def _fields(element: Any, root: Any) -> Iterator[tuple[str, str]]:
-    """Direct children by name, the first with a text of each; extensions such as image:loc lie one level deeper."""
+def _other_languages(element: Any, root: Any) -> list[Any]:
+    """The `xhtml:link` elements that name a page in other languages (hreflang)."""
+    links = (
+        child for child in element if _local(child, root) == "link" and child.get("hreflang") and child.get("href")
+    )
+    return [link for link in links if "alternate" in link.get("rel", "").lower().split()]
+
+
+def _fields(element: Any, root: Any) -> Iterator[tuple[str, tuple[str, Any]]]:
+    """Direct children by name, the first with a text of each; extensions such as image:loc lie one level deeper.
+
+    Each with its text and the element that holds it.
+    """
     known: set[str] = set()
     for child in element:
         name = _local(child, root)
@@ -266,7 +311,7 @@ def _fields(element: Any, root: Any) -> Iterator[tuple[str, str]]:
             name = "guid-not-permanent"
         if text and name not in known:
             known.add(name)
-            yield name, text
+            yield name, (text, child)
 
 
 def _text(element: Any) -> str:
@@ -276,12 +321,12 @@ def _text(element: Any) -> str:
     )
 
 
-def _feed_link(fields: dict[str, str]) -> str:
-    """RSS: link, else the guid where it is a URL, said to be permanent or not: some feeds have nothing else."""
-    if link := fields.get("link"):
-        return link
-    guid = fields.get("guid") or fields.get("guid-not-permanent", "")
-    return guid if guid.startswith(("http://", "https://")) else ""
+def _feed_link(fields: dict[str, tuple[str, Any]]) -> str:
+    """The field with an item's link; of RSS also the guid where it is a URL: some feeds have nothing else."""
+    if "link" in fields:
+        return "link"
+    guid = next((name for name in ("guid", "guid-not-permanent") if name in fields), "")
+    return guid if guid and fields[guid][0].startswith(("http://", "https://")) else ""
 
 
 def _priority(text: str) -> float | None:

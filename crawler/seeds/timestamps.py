@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 _YEAR_OR_MONTH = re.compile(r"([0-9]{4})(?:-(0[1-9]|1[0-2]))?")
 
@@ -20,6 +21,12 @@ def parse_timestamp(text: str) -> float | None:
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
     return seconds if seconds >= 0 else None  # no page is older than the web
+
+
+@lru_cache(maxsize=8)
+def parse_day(text: str) -> float | None:
+    """Seconds since the epoch at which a day (`2026-11-01`, UTC) begins; None for none. Raises: ValueError."""
+    return datetime.combine(date.fromisoformat(text), time.min, UTC).timestamp() if text else None
 
 
 def _parsed(text: str) -> datetime:

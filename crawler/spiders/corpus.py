@@ -35,13 +35,14 @@ from crawler.seeds.feeds import Feeds
 from crawler.seeds.plan import SeedPlan, sitemap_links
 from crawler.seeds.scope import AdmissionReason
 from crawler.spiders.arguments import read_arguments
-from crawler.spiders.failures import next_of, outcome_of, redirect_of
+from crawler.spiders.failures import next_of, outcome_of, redirect_of, unspelled
 from crawler.spiders.unread import UnreadSitemaps
 from crawler.stages.tiers import has_too_little
 from crawler.statkeys import (
     CAPPED,
     OUTSIDE,
     PUT,
+    RESPELLED,
     SEEDS,
     SEEDS_KNOWN,
     SEEDS_REFUSED,
@@ -49,7 +50,8 @@ from crawler.statkeys import (
     SITEMAPS_UNCHANGED,
     TRAPPED,
 )
-from crawler.urls.link import SITEMAP_PRIORITY, Link, source_id
+from crawler.urls.canonicalize import Address
+from crawler.urls.link import SITEMAP_PRIORITY, Link, link_to, source_id
 from crawler.urls.shape import shape_id_of
 from crawler.urls.tracking import extended_policy
 from crawler.urls.traps import trap_reason
@@ -127,9 +129,9 @@ class CorpusSpider(Spider):
         """The frontier's question about seeds that come in through the `corpus:start_urls` list."""
         return bool(self._admitted([Link(url)], "seed"))
 
-    def canonical(self, url: str) -> str | None:
-        """What this crawl calls a URL; None where it is none. Every URL from outside passes here."""
-        return self.scope.canonical(url)
+    def address(self, url: str) -> Address | None:
+        """What this crawl calls a URL, and how it was found; None where it is none. Every URL from outside passes."""
+        return self.scope.address(url)
 
     async def start(self) -> AsyncIterator[Any]:
         """Put the seeds into the frontier; from then on requests come from there."""
@@ -163,37 +165,49 @@ class CorpusSpider(Spider):
         tell_history(doc, lease.visit)
         if doc.verdict is None:
             doc = await self.tiers.judged(doc, response, scope.entry_of(lease.url))
-            if doc.links_too_long:
-                self._count(f"{TRAPPED}/too_long", doc.links_too_long)
+            self._count(f"{TRAPPED}/too_long", doc.links_too_long)
+            self._count(f"{CAPPED}/links", doc.links_beyond)
             await self.put_links(self._links_of(doc), lease, dict(zip(doc.links, doc.link_marks, strict=False)))
             await self._put_feeds(doc, lease)
             if lease.visit is not None:
                 doc.verdict = tombstone(doc, lease.visit.past, self.decay) or doc.verdict
-            await self._follow_script(doc, lease)
+            if await self._leads_on(doc, lease):
+                return
         yield doc
 
-    async def _follow_script(self, doc: Document, lease: Lease) -> None:
-        """A page without text whose script leads elsewhere is a redirect, as one that the server sends."""
-        target = _moved_to(doc)
-        if target and has_too_little(doc):
-            onward = next_of(target, lease, self.config.policy.max_redirects, self.canonical)
+    async def _leads_on(self, doc: Document, lease: Lease) -> bool:
+        """A page that only leads elsewhere, by a refresh or a script, is a redirect, as one that the server sends.
+
+        True where the URL is asked again, in another spelling: nothing is to be recorded yet.
+        """
+        if target := _onward(doc):
+            onward = next_of(target, lease, self.config.policy.max_redirects, self.address)
             doc.verdict, doc.exchange = await self._follow(onward, lease), None
+            return doc.verdict is None
+        return False
 
     async def _put_feeds(self, doc: Document, lease: Lease) -> None:
         """The feeds that a page names are read like sitemaps, as many of a host as its domain is given."""
-        found = [url for feed in doc.feeds if (url := self.canonical(feed))]
+        found = {to.name: to for feed in doc.feeds if (to := self.address(feed))}
         new = self.feeds.new(found, lambda url: self.scope.most_feeds(url, self.config.frontier.feeds))
-        lists = [Link(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in new]
-        await self._put(self._admitted(lists, "sitemap"), lease)
+        lists = [link_to(found[url], priority=SITEMAP_PRIORITY, kind="sitemap") for url in new]
+        await self._put(self._admitted(lists, "feed"), lease)
 
-    def _links_of(self, doc: Document) -> list[str]:
+    def _links_of(self, doc: Document) -> list[Address]:
         """The links of a page: first the page that it names as its original, last the one that its script leads to."""
+        links = [Address(name, doc.link_spellings.get(name, "")) for name in doc.links]
         if doc.nofollow:
-            return doc.links
-        named = self.canonical(doc.canonical_link) if doc.canonical_link else None
-        moved_to = None if has_too_little(doc) else self.canonical(_moved_to(doc))
-        links = (named if named != doc.canonical_url else None, *doc.links, moved_to)
-        return list(dict.fromkeys(link for link in links if link))
+            return links
+        named = self.address(doc.canonical_link) if doc.canonical_link else None
+        onward = self.address(_onward(doc))  # followed as a redirect
+        moved_to = None if onward else self.address(_moved_to(doc))
+        found: dict[str, Address] = {}
+        for to in (named, *links, moved_to):
+            if to is not None and not (to is named and to.name == doc.canonical_url):
+                found.setdefault(to.name, to)
+        if onward is not None:
+            found.pop(onward.name, None)
+        return list(found.values())
 
     async def _compare(self, doc: Document, visit: Visit) -> None:
         """The same body as last time needs no second look, unless something is said now that it would have to lift."""
@@ -211,12 +225,12 @@ class CorpusSpider(Spider):
         if lease.visit is not None and lease.visit.holds(doc.content_hash):
             doc.verdict = Drop("fetch", DropReason.UNCHANGED, "same content hash")
         else:
-            await self._read_sitemap(response, lease)
+            await self._read_sitemap(response, lease, doc.content_type)
         await self._settle_sitemap(doc, lease)
 
-    async def _read_sitemap(self, response: Response, lease: Lease) -> None:
+    async def _read_sitemap(self, response: Response, lease: Lease, content_type: str) -> None:
         source = self.scope.source_of_list(lease.url)
-        sitemap = await self.pool.sitemap(response.body, response.url, lease.link.depth, source)
+        sitemap = await self.pool.sitemap(response.body, response.url, lease.link.depth, source, content_type)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
         listed, own = sitemap_links(sitemap, nesting=lease.link.depth, now=self.now()), source_id(lease.url)
@@ -241,12 +255,14 @@ class CorpusSpider(Spider):
             doc = blank_document(request, lease, self.config, scope, self.now())
         if lease.visit is not None:
             recall(doc, lease.visit)
-        target = redirect_of(failure.value, lease, self.config.policy.max_redirects, self.canonical)
+        target = redirect_of(failure.value, lease, self.config.policy.max_redirects, self.address)
         if target is not None:
             await release(self.crawler, doc)  # before the target is asked, which may have the text now
             doc.verdict = await self._follow(target, lease)
         else:
             doc.verdict = await outcome_of(failure, lease, self.frontier)
+            if (name := unspelled(doc.verdict, lease)) is not None:
+                doc.verdict = await self._follow(name, lease)
         if doc.verdict is None:
             return
         if lease.kind == "sitemap" and isinstance(failure.value, NotModified):
@@ -261,7 +277,7 @@ class CorpusSpider(Spider):
         assert self.shared is not None, "requests come after start()"
         return await self.shared.covering(url)
 
-    async def put_links(self, links: Iterable[str], lease: Lease, marks: Mapping[str, int] | None = None) -> None:
+    async def put_links(self, links: Iterable[Address], lease: Lease, marks: Mapping[str, int] | None = None) -> None:
         """Put the links that the scope admits into the frontier, one level deeper than their page.
 
         `marks`: where a link stood (`Document.link_marks`); 0 where they do not say.
@@ -272,8 +288,17 @@ class CorpusSpider(Spider):
         marks, run = marks or {}, lease.link.run + 1
         parent, source = shape_id_of(lease.url), source_id(lease.url)
         found = [
-            Link(url, priority=-depth, depth=depth, mark=marks.get(url, 0), parent=parent, run=run, source=source)
-            for url in links
+            Link(
+                to.name,
+                found=to.found,
+                priority=-depth,
+                depth=depth,
+                mark=marks.get(to.name, 0),
+                parent=parent,
+                run=run,
+                source=source,
+            )
+            for to in links
         ]
         admitted = self._admitted(found, "link")
         if limit and depth > limit:
@@ -284,9 +309,9 @@ class CorpusSpider(Spider):
     async def found_sitemaps(self, authority: str, urls: list[str]) -> None:
         """robots.txt of a host named sitemaps: they are fetched like pages, where the scope wants them."""
         if self.scope.uses_robots_sitemaps(authority):
-            named = [url for line in urls if (url := self.canonical(line)) is not None]
-            self.unread.robots_names(authority, named)
-            found = [Link(url, priority=SITEMAP_PRIORITY, kind="sitemap") for url in named]
+            named = [to for line in urls if (to := self.address(line)) is not None]
+            self.unread.robots_names(authority, [to.name for to in named])
+            found = [link_to(to, priority=SITEMAP_PRIORITY, kind="sitemap") for to in named]
             await self._put(self._admitted(found, "sitemap"))
 
     def _admitted(self, links: Iterable[Link], via: Via) -> list[Link]:
@@ -302,17 +327,24 @@ class CorpusSpider(Spider):
             self._count(f"{OUTSIDE}/{reason}", count)
         return admitted
 
-    async def _follow(self, target: str | Drop, lease: Lease) -> Drop:
-        if isinstance(target, Drop):
-            return target
-        link, admission = judged(await self._scope_for(target), lease.link.redirected(target), "redirect")
+    async def _follow(self, to: Address | Drop, lease: Lease) -> Drop | None:
+        """The verdict on a URL that leads to another one; None where that is itself, which is then asked again."""
+        if isinstance(to, Drop):
+            return to
+        target, link = to.asked, lease.link.redirected(to)
+        link, admission = judged(await self._scope_for(to.name), link, "redirect")
+        if admission.ok and link.url == lease.url:
+            self._count(RESPELLED)
+            await self.frontier.respell(lease.token, link)
+            return None
         if not admission.ok:
             self._count(f"{OUTSIDE}/{admission.reason}")
             expired = admission.reason is AdmissionReason.LICENCE_EXPIRED
             reason = DropReason.LICENCE_EXPIRED if expired else DropReason.OFF_SCOPE
             return Drop("frontier", reason, f"redirects to {target}"[:512])
-        await self._put([link], lease)
-        if lease.visit is not None and lease.visit.was_kept and self.moves.is_generic(lease.url, target):
+        asked_before = any(to.name == link.url for to in map(self.address, link.redirects) if to)
+        await self._put([replace(link, again=asked_before)], lease)
+        if lease.visit is not None and lease.visit.was_kept and self.moves.is_generic(lease.url, link.url):
             return Drop("recrawl", DropReason.MOVED, f"redirects to {target}"[:512])
         return Drop("frontier", DropReason.REDIRECTED, target[:512])
 
@@ -333,6 +365,13 @@ class CorpusSpider(Spider):
         assert self.crawler.stats is not None
         if n:
             self.crawler.stats.inc_value(key, n)
+
+
+def _onward(doc: Document) -> str:
+    """Where a page that is none itself leads; empty for all others."""
+    if doc.verdict is not None and doc.verdict.reason is DropReason.REDIRECTED:
+        return doc.refresh.url if doc.refresh else ""
+    return _moved_to(doc) if has_too_little(doc) else ""
 
 
 def _moved_to(doc: Document) -> str:

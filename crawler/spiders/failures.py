@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
@@ -13,10 +14,9 @@ from crawler.middlewares.outcomes import Denied, Held, Redirected, TryLater
 from crawler.middlewares.retry import describe
 from crawler.policy.headers import shown_url
 from crawler.scheduler.turned_away import Exhausted
+from crawler.urls.canonicalize import Address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from twisted.python.failure import Failure
 
     from crawler.frontier.model import Lease
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def redirect_of(
-    error: BaseException | None, lease: Lease, limit: int, canonical: Callable[[str], str | None]
-) -> str | Drop | None:
-    """Where a redirect leads, as `canonical` calls it; a `Drop` where it leads nowhere; None where there is none."""
-    return next_of(error.target, lease, limit, canonical) if isinstance(error, Redirected) else None
+Named = Callable[[str], Address | None]
+"""What a crawl calls a URL, and how it was found."""
+
+
+def redirect_of(error: BaseException | None, lease: Lease, limit: int, named: Named) -> Address | Drop | None:
+    """Where a redirect leads; a `Drop` where it leads nowhere; None where there is none."""
+    return next_of(error.target, lease, limit, named) if isinstance(error, Redirected) else None
 
 
 def drop_of(error: Exception) -> Drop:
@@ -40,17 +42,27 @@ def drop_of(error: Exception) -> Drop:
     return Drop("fetch", DropReason.DOWNLOAD_FAILED, cause)
 
 
-def next_of(named: str, lease: Lease, limit: int, canonical: Callable[[str], str | None]) -> str | Drop:
-    """The next URL of a chain of redirects, as `canonical` calls it; a `Drop` where it leads nowhere."""
-    target = canonical(named)
+def next_of(to: str, lease: Lease, limit: int, named: Named) -> Address | Drop:
+    """The next URL of a chain of redirects; a `Drop` where it leads nowhere.
+
+    A loop is one of requests: a server that wants another spelling of the same page leads on.
+    """
+    target = named(to)
     if target is None:
-        return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {shown_url(named)}")
-    chain = (*lease.link.redirects, lease.url)
-    if target in chain:
-        return Drop("frontier", DropReason.TOO_MANY_REDIRECTS, f"loops back to {target}"[:512])
+        return Drop("frontier", DropReason.OFF_SCOPE, f"redirects to {shown_url(to)}")
+    chain = (*lease.link.redirects, lease.asked)
+    if target.asked in chain:
+        return Drop("frontier", DropReason.TOO_MANY_REDIRECTS, f"loops back to {target.asked}"[:512])
     if len(chain) > limit:
-        return Drop("frontier", DropReason.TOO_MANY_REDIRECTS, f"more than {limit}, next would be {target}"[:512])
+        return Drop("frontier", DropReason.TOO_MANY_REDIRECTS, f"more than {limit}, next would be {target.asked}"[:512])
     return target
+
+
+def unspelled(verdict: Drop | None, lease: Lease) -> Address | None:
+    """The name of a URL, to be asked for where robots.txt disallows only the spelling in which it was found."""
+    if verdict is None or verdict.reason is not DropReason.ROBOTS_DISALLOWED or not lease.link.found:
+        return None
+    return None if lease.url in lease.link.redirects else Address(lease.url)
 
 
 async def outcome_of(failure: Failure, lease: Lease, frontier: Scheduler) -> Drop | None:

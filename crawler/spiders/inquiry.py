@@ -36,10 +36,11 @@ from crawler.policy.survey import Survey, survey
 from crawler.problems import InputError
 from crawler.runtime import config_of
 from crawler.seeds.scope import Scope
-from crawler.spiders.failures import drop_of, redirect_of
+from crawler.spiders.failures import drop_of, next_of, redirect_of
 from crawler.stages.chain import Chain
-from crawler.urls.canonicalize import canonicalize
-from crawler.urls.link import Link
+from crawler.urls.canonicalize import Address, address
+from crawler.urls.link import link_to
+from crawler.urls.refresh import is_redirect
 from crawler.urls.resolve import resolve
 
 if TYPE_CHECKING:
@@ -63,24 +64,25 @@ class Inquiry:
 
 
 def inquiry_about(urls: list[str], domains: str | None) -> Inquiry:
-    """The questions in canonical form. `domains` are separated by commas, each a host or scheme://host.
+    """The questions. `domains` are separated by commas, each a host or scheme://host.
 
     Raises: InputError naming what is no http(s) URL.
     """
     problems: list[str] = []
-    pages = [_canonical(url, problems) for url in urls]
+    pages = [_asked(url, problems) for url in urls]
     given = [item.strip() for item in (domains or "").split(",") if item.strip()]
-    fronts = [_canonical(item if "://" in item else f"https://{item}/", problems) for item in given]
+    fronts = [_asked(item if "://" in item else f"https://{item}/", problems) for item in given]
     if problems:
         raise InputError(problems)
     return Inquiry(pages, [authority_of(url) for url in fronts])
 
 
-def _canonical(url: str, problems: list[str]) -> str:
-    found = canonicalize(url)
+def _asked(url: str, problems: list[str]) -> str:
+    found = address(url)
     if found is None:
         problems.append(f"{url!r}: expected an absolute http or https URL, such as https://example.org/page")
-    return found or ""
+        return ""
+    return found.asked
 
 
 class InquirySpider(Spider):
@@ -118,11 +120,12 @@ class InquirySpider(Spider):
 
     # --- one page ----------------------------------------------------------------------------------------------------
     async def _explain(self, url: str) -> Explanation:
-        link = Link(url)
+        link = link_to(address(url) or Address(url))
         files: dict[str, FileRead] = {}
         while True:
-            url, lease = link.url, Lease(link=link)
-            request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta={"lease": lease})
+            url, lease = link.asked, Lease(link=link)
+            meta = {"lease": lease, "verbatim_url": True}
+            request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta=meta)
             drop, signals, passing, target = await self._ask(request, lease)
             files |= {file.url: file for file in self._files_of(authority_of(url))}
             if target is None:
@@ -140,18 +143,21 @@ class InquirySpider(Spider):
             redirects=list(link.redirects),
         )
 
-    async def _ask(self, request: Request, lease: Lease) -> tuple[Drop | None, list[Signal], bool, str | None]:
+    async def _ask(self, request: Request, lease: Lease) -> tuple[Drop | None, list[Signal], bool, Address | None]:
         """The verdict, the signals seen, whether it may pass, and where a redirect leads."""
         engine: Any = self.crawler.engine
         try:
             response: Response = await engine.download_async(request)
         except IgnoreRequest as error:
-            target = redirect_of(error, lease, self.config.policy.max_redirects, canonicalize)
+            target = redirect_of(error, lease, self.config.policy.max_redirects, address)
             drop = target if isinstance(target, Drop) else drop_of(error)
             signals = evidence_of(request).signals
-            return drop, signals, isinstance(error, (Held, TryLater)), target if isinstance(target, str) else None
+            return drop, signals, isinstance(error, (Held, TryLater)), _if_address(target)
         doc = document_of(response, lease, self.config, Scope())
         doc = await asyncio.to_thread(self.chain.run, doc, STAGES)
+        if doc.verdict is None and doc.refresh is not None and is_redirect(doc.refresh):
+            onward = next_of(doc.refresh.url, lease, self.config.policy.max_redirects, address)
+            return onward if isinstance(onward, Drop) else None, doc.optout_signals, False, _if_address(onward)
         return doc.verdict, doc.optout_signals, False, None
 
     # --- one host ----------------------------------------------------------------------------------------------------
@@ -217,3 +223,7 @@ class InquirySpider(Spider):
             return set()
         named = parse(record.body).records_for(self.config.crawl.product_token, "license")
         return {resolve(f"{authority}/robots.txt", item.value) or item.value for item in named}
+
+
+def _if_address(found: Address | Drop | None) -> Address | None:
+    return found if isinstance(found, Address) else None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from crawler.seeds.scope import Scope
     from crawler.stages.chain import Chain
     from crawler.storage.files.place import Place
+    from crawler.urls.canonicalize import Address
 
 log = logging.getLogger(__name__)
 
@@ -140,10 +141,18 @@ async def _adopt(frontier: Frontier, config: Config, place: Place, found: Rebuil
     failed = False
     async for batch in _batches(_records(config, place)):
         final = [record for record in batch if is_final(record.get("reason"))]
-        found.finished += await adopt(frontier, [(r["url"], _visit(r, config, frontier.now())) for r in final])
+        found.finished += await adopt(frontier, [(_address(r), _visit(r, config, frontier.now())) for r in final])
         failed = failed or any(is_failure(record.get("reason")) for record in batch)
     if failed:
         await frontier.shared.put_blob(REOPENED, b"1", REOPENED_SECONDS)
+
+
+def _address(record: dict[str, Any]) -> Address:
+    """What the page of a record is called, and how it was asked for."""
+    from crawler.urls.canonicalize import Address
+
+    name, asked = str(record.get("canonical_url") or record["url"]), str(record["url"])
+    return Address(name, "" if asked == name else asked)
 
 
 def _visit(record: dict[str, Any], config: Config, now: float) -> bytes:
@@ -161,7 +170,7 @@ def _visit(record: dict[str, Any], config: Config, now: float) -> bytes:
     doc.extraction_yield, doc.quality_score = record.get("extraction_yield"), record.get("quality_score")
     if reason is not None:
         doc.verdict = Drop(record["stage"], reason)
-    return visit_entry(doc.url, visit_after(None, doc, Intervals.of(config.frontier), now))
+    return visit_entry(_address(record).name, visit_after(None, doc, Intervals.of(config.frontier), now))
 
 
 # --- what was kept ---------------------------------------------------------------------------------------------------
@@ -198,7 +207,8 @@ async def _links(
     loop: asyncio.AbstractEventLoop, executor: Executor, config: Config, pages: list[Document | None]
 ) -> list[tuple[str, list[str]]]:
     work = [loop.run_in_executor(executor, links_of, config, page) for page in pages if page is not None and page.html]
-    targets = [(page.url, [page.links[0]]) for page in pages if page is not None and page.links and not page.html]
+    redirects = (page for page in pages if page is not None and page.links and not page.html)
+    targets = [(page.canonical_url, [page.links[0]]) for page in redirects]
     return targets + list(await asyncio.gather(*work))
 
 
@@ -210,7 +220,7 @@ def _archived(record: dict[str, Any], config: Config, place: Place) -> Document 
     from crawler.storage.files.errors import StorageError
 
     if record.get("reason") == DropReason.REDIRECTED:
-        return Document(url=record["url"], links=[record.get("detail") or ""])
+        return Document(record["url"], _address(record).name, links=[record.get("detail") or ""])
     if record.get("warc_file") is None or record.get("warc_offset") is None:
         return Document(url=record["url"]) if not record.get("content_hash") else None
     try:
@@ -235,13 +245,13 @@ def _reader(config: Config) -> Chain:
 
 
 def links_of(config: Config, page: Document) -> tuple[str, list[str]]:
-    """Runs in a worker process: URL and links of a page, as the crawl reads them."""
+    """Runs in a worker process: name and links of a page, as the crawl reads them."""
     from crawler.stages.chain import READING
 
     page.verdict = None
     done = _reader(config).run(page, READING)
     named = [done.canonical_link] if done.canonical_link and not done.nofollow else []
-    return done.url, [*named, *done.links]
+    return done.canonical_url, [*named, *done.links]
 
 
 async def _put_links(
@@ -249,7 +259,7 @@ async def _put_links(
 ) -> None:
     from crawler.frontier.model import PutStatus
     from crawler.seeds.arguments import judged
-    from crawler.urls.link import Link, source_id
+    from crawler.urls.link import Link, link_to, source_id
     from crawler.urls.shape import shape_id_of
 
     depth = max(1, config.frontier.depth_limit)
@@ -257,8 +267,8 @@ async def _put_links(
     for page, links in pages:
         if not rules.follows_links(page):
             continue
-        for url in filter(None, map(rules.canonical, links)):
-            link = Link(url, priority=-depth, depth=depth, mark=0, parent=shape_id_of(page), source=source_id(page))
+        for to in filter(None, map(rules.address, links)):
+            link = link_to(to, priority=-depth, depth=depth, mark=0, parent=shape_id_of(page), source=source_id(page))
             named, admission = judged(rules, link, "link")
             if admission.ok:
                 wanted.setdefault(named.url, named)

@@ -20,8 +20,8 @@ from crawler.policy.explain import because
 from crawler.policy.headers import shown_url
 from crawler.runtime import config_of
 from crawler.spiders.failures import drop_of, redirect_of
-from crawler.urls.canonicalize import canonicalize
-from crawler.urls.link import Link
+from crawler.urls.canonicalize import Address, address
+from crawler.urls.link import link_to
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -68,19 +68,20 @@ class PageSpider(Spider):
 
 async def ask(crawler: Crawler, request: Request, *, follow: bool) -> Response:
     """The page as the crawl would get it, redirects followed as far as it does. Raises: RefusedPageError."""
-    config, link = config_of(crawler), Link(_canonical(request.url))
+    config, link = config_of(crawler), link_to(_address(request.url))
     engine: Any = crawler.engine
     while True:
-        url = link.url
+        url = link.asked
         lease = Lease(link=link)
-        asked = request.replace(url=url, callback=NO_CALLBACK, errback=None, dont_filter=True, meta={"lease": lease})
+        meta = {"lease": lease, "verbatim_url": True}
+        asked = request.replace(url=url, callback=NO_CALLBACK, errback=None, dont_filter=True, meta=meta)
         try:
             response: Response = await engine.download_async(asked)
         except Redirected as error:
             if not follow:
                 raise RefusedPageError(f"{url} redirects to {shown_url(error.target)}") from None
-            target = redirect_of(error, lease, config.policy.max_redirects, canonicalize)
-            if not isinstance(target, str):
+            target = redirect_of(error, lease, config.policy.max_redirects, address)
+            if not isinstance(target, Address):
                 raise _refused(url, asked, target, config.policy.optout_profile) from None
             link = link.redirected(target)
         except Exception as error:
@@ -89,8 +90,8 @@ async def ask(crawler: Crawler, request: Request, *, follow: bool) -> Response:
             return response
 
 
-def _canonical(url: str) -> str:
-    found = canonicalize(url)
+def _address(url: str) -> Address:
+    found = address(url)
     if found is None:
         raise RefusedPageError(f"{url!r}: expected an absolute http or https URL, such as https://example.org/page")
     return found

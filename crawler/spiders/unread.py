@@ -59,7 +59,7 @@ class UnreadSitemaps:
         return self._crawler.stats
 
     def _tell(self, lease: Lease, why: str, *, ordinary: bool) -> None:
-        asked = {lease.url, *lease.link.redirects}
+        asked = {lease.url, *filter(None, map(canonicalize, lease.link.redirects))}
         told = f"{lease.url}: {why}"
         guessed = any(map(self._is_only_guess, asked))
         if self._named & asked or any(map(self._scope().names_sitemap, asked)):

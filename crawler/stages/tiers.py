@@ -73,6 +73,7 @@ def _drawn(doc: Document, rendering: Rendering) -> Document:
     """The page as it was drawn, with the running text of the JSON that it fetched, and what is said about that."""
     kind = "text/html; charset=utf-8"
     drawn = copy_of(doc, rendering=None, html=rendering.dom, content_type=kind, charset="utf-8", content_hash="")
+    drawn.drawn_url = str(rendering.facts.get("renamed", ""))
     drawn.captured = captured_text(capture.body for capture in rendering.captures)
     known = doc.optout_signals
     drawn.optout_signals += [s for capture in rendering.captures for s in capture.signals if s not in known]

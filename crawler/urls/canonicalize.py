@@ -11,8 +11,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-import ada_url
-
+from crawler.urls.resolve import resolve
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
 if TYPE_CHECKING:
@@ -37,12 +36,41 @@ _PLAIN = re.compile(
 )
 
 
+class Address(NamedTuple):
+    """What a page is called, and what is asked of its server: identity and request are two things.
+
+    name: canonical. found: the URL as it was found, which a browser would send, on the origin of the name; empty where
+    it is the name. A server may know one spelling only.
+    """
+
+    name: str
+    found: str = ""
+
+    @property
+    def asked(self) -> str:
+        """The URL to request."""
+        return self.found or self.name
+
+
 class _Parts(NamedTuple):
     scheme: str
     host: str  # IPv6 with its brackets
     port: str  # empty = the scheme's default
     path: str
     query: str
+    sent: str = ""  # path and query as a browser sends them
+
+
+def address(url: str, base: str | None = None, *, policy: QueryPolicy = DEFAULT_POLICY) -> Address | None:
+    """The canonical name of a URL, and the spelling in which it was found; None where `canonicalize` answers None.
+
+    A spelling of more than `MAX_URL_LENGTH` characters is not kept: its name is asked for.
+    """
+    parts = _parse(url, base)
+    if parts is None or (name := _name(parts, policy)) is None:
+        return None
+    found = f"{_origin(parts)}{parts.sent}"
+    return Address(name, "" if found == name or len(found) > MAX_URL_LENGTH else found)
 
 
 def canonicalize(url: str, base: str | None = None, *, policy: QueryPolicy = DEFAULT_POLICY) -> str | None:
@@ -54,14 +82,19 @@ def canonicalize(url: str, base: str | None = None, *, policy: QueryPolicy = DEF
     None: other schemes, user info, control characters inside, unusable host or port, more than `MAX_URL_LENGTH`.
     """
     parts = _parse(url, base)
-    if parts is None:
-        return None
-    scheme, host, port, path, query = parts
-    path = _SESSION_IN_PATH.sub("", normal_escapes(path))
+    return None if parts is None else _name(parts, policy)
+
+
+def _name(parts: _Parts, policy: QueryPolicy) -> str | None:
+    path, query = _SESSION_IN_PATH.sub("", normal_escapes(parts.path)), parts.query
     if query:
-        query = policy.apply(query, normal_escapes(query), host)
-    result = f"{scheme}://{host}{':' if port else ''}{port}{path}{'?' if query else ''}{query}"
+        query = policy.apply(query, normal_escapes(query), parts.host)
+    result = f"{_origin(parts)}{path}{'?' if query else ''}{query}"
     return result if len(result) <= MAX_URL_LENGTH else None
+
+
+def _origin(parts: _Parts) -> str:
+    return f"{parts.scheme}://{parts.host}{':' if parts.port else ''}{parts.port}"
 
 
 def politeness_scope(url: str, by: str = "domain") -> str:
@@ -101,8 +134,7 @@ def authority(url: str) -> str:
 
     Raises ValueError where `url` is not canonicalizable.
     """
-    scheme, host, port, _, _ = _parts_of(url)
-    return f"{scheme}://{host}{':' if port else ''}{port}"
+    return _origin(_parts_of(url))
 
 
 def host_of(url: str) -> str:
@@ -120,7 +152,7 @@ def path_and_query(url: str) -> str:
 
 def host_and_path(url: str) -> tuple[str, str]:
     """`host_of(url)` and `path_and_query(url)` for the price of one. Raises ValueError as they do."""
-    _, host, port, path, query = _parts_of(url)
+    _, host, port, path, query, _ = _parts_of(url)
     return (f"{host}:{port}" if port else host), (f"{path}?{query}" if query else path)
 
 
@@ -142,11 +174,8 @@ def _parse(url: str, base: str | None) -> _Parts | None:
     url = url.strip(_STRIPPED)
     if len(url) > _MAX_INPUT_LENGTH or _CONTROL.search(url):
         return None
-    try:
-        href = ada_url.join_url(base, url) if base else ada_url.normalize_url(url)
-    except (ValueError, UnicodeEncodeError):
-        return None
-    return _split(href)
+    href = resolve(base or "", url)
+    return None if href is None else _split(href)
 
 
 def _split(href: str) -> _Parts | None:
@@ -154,15 +183,15 @@ def _split(href: str) -> _Parts | None:
     scheme, separator, rest = href.partition("://")
     if scheme not in ("http", "https") or not separator:
         return None
-    rest, _, _ = rest.partition("#")
-    rest, _, query = rest.partition("?")
+    whole, _, _ = rest.partition("#")
+    rest, _, query = whole.partition("?")
     netloc, slash, path = rest.partition("/")
     head, _, port = netloc.rpartition(":")
     host, port = (head, port) if port.isdigit() else (netloc, "")  # an IPv6 literal ends in a bracket
     host = host.removesuffix(".")
     if port == "0" or "@" in netloc or not (host.startswith("[") or _HOST.fullmatch(host)):
         return None
-    return _Parts(scheme, host, port, slash + path, query)
+    return _Parts(scheme, host, port, slash + path, query, whole[len(netloc) :])
 
 
 def _parts_of(url: str) -> _Parts:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from dataclasses import KW_ONLY, dataclass, replace
 from hashlib import md5
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from crawler.urls.canonicalize import Address
 
 LOWEST_PRIORITY, HIGHEST_PRIORITY = -4_096, 4_095
 SITEMAP_PRIORITY = 1_000
@@ -20,19 +24,22 @@ SOURCE_BYTES = 3
 class Link:
     """A canonical URL that may be worth a visit. `priority`: higher first, -4096 to 4095.
 
-    `redirects` is the chain of URLs that led here. `mark` is set for a link of a page: from 0 (in the main text) to 9
-    (least promising); the frontier then orders it by what its shape has brought, whatever its `priority`, and may park
-    it. `parent` is the shape (`crawler.urls.shape.shape_id`) of that page, `source` stands for its URL (`source_id`):
-    by both it is found again among the pages of the corpus. `run`: how many pages in a row on the way to it led to no
-    new page with text, as far as its own page knows.
+    `found` is the spelling of it that was found, empty where that is `url` itself; `asked` is what is requested.
+    `redirects` is the chain of URLs, as they were asked for, that led here. `mark` is set for a link of a page: from 0
+    (in the main text) to 9 (least promising); the frontier then orders it by what its shape has brought, whatever its
+    `priority`, and may park it. `parent` is the shape (`crawler.urls.shape.shape_id`) of that page, `source` stands
+    for its URL (`source_id`): by both it is found again among the pages of the corpus. `run`: how many pages in a row
+    on the way to it led to no new page with text, as far as its own page knows.
 
-    The frontier does not keep the last two, so a lease has none: `lastmod` (epoch seconds, from a sitemap) has already
+    The frontier does not keep the last three: `lastmod` (epoch seconds, from a sitemap) has already
     been turned into `priority` by whoever read the sitemap; `cap`: at most so many pages of the URL's politeness scope
-    are ever taken (allowlist), 0 = as many as the crawl takes.
+    are ever taken (allowlist), 0 = as many as the crawl takes; `again`: this chain of redirects has asked for the name
+    in another spelling, so that it is queued although it is known.
     """
 
     url: str
     _: KW_ONLY
+    found: str = ""
     priority: int = 0
     depth: int = 0
     kind: str = "page"  # "page" | "sitemap"
@@ -43,10 +50,21 @@ class Link:
     source: str = ""
     lastmod: float | None = None
     cap: int = 0
+    again: bool = False
 
-    def redirected(self, url: str) -> Link:
+    @property
+    def asked(self) -> str:
+        """The URL to request."""
+        return self.found or self.url
+
+    def redirected(self, to: Address) -> Link:
         """The URL that this one leads to, in its place."""
-        return replace(self, url=url, redirects=(*self.redirects, self.url))
+        return replace(self, url=to.name, found=to.found, redirects=(*self.redirects, self.asked))
+
+
+def link_to(address: Address, **facts: Any) -> Link:
+    """A link to this address; `facts` are the other fields of `Link`."""
+    return Link(address.name, found=address.found, **facts)
 
 
 def source_id(url: str) -> str:

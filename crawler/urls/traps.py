@@ -14,6 +14,7 @@ from crawler.urls.canonicalize import MAX_URL_LENGTH
 MAX_PATH_SEGMENTS = 20
 MAX_QUERY_PARAMETERS = 12
 MAX_REPEAT_DISTANCE = 4
+MAX_DATE_SEGMENTS = 6
 CALENDAR_WINDOW_DAYS = 366
 
 _CALENDAR_WORDS = frozenset(
@@ -46,17 +47,34 @@ def trap_reason(url: str, *, today: date | None = None) -> str | None:
 
 
 def _repeats(segments: list[str]) -> bool:
-    """The same folder three times at equal distance: a relative link that climbs its own tree. Numbers may be dates.
+    """A relative link that climbs its own tree: few names, many segments, whatever their arrangement.
 
-    Equal distance tells it from a source tree, where a project's name may well stand three times.
+    That is the same folder three times at equal distance, or a third of the segments and two at least repeat others.
+    Neither tells of a source tree, in which the names of a project stand two or three times among many, nor of one tree
+    within another (`/docs/en/docs/en/`). Numbers may be dates, two of them at most.
     """
     if len(set(segments)) > len(segments) - 2:
         return False
+    numbers = sum(one.isdigit() for one in segments)
+    words = segments if numbers > MAX_DATE_SEGMENTS else [one for one in segments if not one.isdigit()]
+    repeated = len(words) - len(set(words))
+    if repeated >= 2 and 3 * repeated >= len(words) and not _is_tree_in_tree(words):
+        return True
     return any(
         first == second == third and not first.isdigit()
         for step in range(1, MAX_REPEAT_DISTANCE + 1)
         for first, second, third in zip(segments, segments[step:], segments[2 * step :], strict=False)
     )
+
+
+def _is_tree_in_tree(words: list[str]) -> bool:
+    """True where nothing repeats but one run of segments, right behind itself."""
+    for size in range(2, len(words) // 2 + 1):
+        for at in range(len(words) - 2 * size + 1):
+            if words[at : at + size] == words[at + size : at + 2 * size]:
+                rest = words[:at] + words[at + size :]
+                return len(rest) == len(set(rest))
+    return False
 
 
 def _is_far_calendar_view(segments: list[str], query: str, today: date | None) -> bool:

@@ -203,6 +203,26 @@ def test_a_page_keeps_the_text_that_it_has_drawn_wherever_its_script_leads_after
     assert web.asked["127.0.0.2"].count("/found") == 1  # as a link, from the crawler
 
 
+def test_links_stand_on_the_url_that_a_script_has_given_to_the_document(tmp_path: Path, web: PolicyWeb) -> None:
+    link = "document.body.insertAdjacentHTML('beforeend', '<a href=next>A link that stands on the address</a>');"
+    names = {
+        "push": f"history.pushState({{}}, '', '/deep/er/page'); {link}",
+        "replace": f"{link} history.replaceState({{}}, '', '/other/');",
+        "later": f"{link} setTimeout(() => history.pushState({{}}, '', '/late/'), 300);",
+        "hash": f"location.hash = '#/deep/er/page'; {link}",
+        "based": f"document.head.insertAdjacentHTML('beforeend', '<base href=/base/>'); {link}"
+        " history.pushState({}, '', '/deep/er/page');",
+    }
+    routes = {f"/{name}": drawn(prose(name), more=code) for name, code in names.items()}
+    found = {"/deep/er/next", "/other/next", "/late/next", "/next", "/base/next"}
+    here = web.site("127.0.0.2", {**routes, **{path: page(f"<main><p>{prose(path)}</p></main>") for path in found}})
+    done = crawl(tmp_path / "corpus", web, [here + path for path in routes])
+    assert done.returncode == 0, done.log[-3000:]
+    assert {path for path in web.asked["127.0.0.2"] if path.endswith("/next")} == found
+    assert done.kept[f"{here}/push"]["render_signals"]["browser"]["renamed"] == f"{here}/deep/er/page"
+    assert "renamed" not in done.kept[f"{here}/hash"]["render_signals"]["browser"]
+
+
 def test_where_a_form_that_a_script_sends_would_lead_is_no_address(tmp_path: Path, web: PolicyWeb) -> None:
     send = "const f = document.createElement('form'); f.method = 'post'; f.action = '/sent'; document.body.append(f);"
     here = web.site("127.0.0.2", {

@@ -18,6 +18,7 @@ from crawler.frontier.seeding import seed_server
 from crawler.observe.report.summary import summarise
 from crawler.seeds.arguments import plan_of
 from crawler.spiders.behind import finished_records
+from crawler.urls.canonicalize import Address
 from tests.support.changing_site import ChangingSite, Page
 from tests.support.process import scrapy
 from tests.support.serving import DEADLINE, Gate, article
@@ -71,7 +72,7 @@ def test_a_rebuild_that_was_killed_half_way_is_begun_again(crawl, make_site, red
         frontier = Frontier(redis_url, "crawl")
         await frontier.connection.redis.flushall()
         await frontier.shared.put_blob("rebuild", b"1", 999.0)
-        await adopt(frontier, [(site.url(3), b"")])
+        await adopt(frontier, [(Address(site.url(3)), b"")])
         assert (await frontier.counts()).seen == 1
         await frontier.close()
 

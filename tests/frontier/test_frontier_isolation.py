@@ -113,9 +113,9 @@ def test_each_crawl_has_a_door_of_its_own_and_the_default_one_has_the_usual_name
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
-        (b" https://A.example/x?utm_source=1#top \n", ("https://a.example/x", 0)),
-        (b'{"url": "https://a.example/", "priority": -5}', ("https://a.example/", -5)),
-        ('"https://a.example/ü"'.join(['{"url": ', "}"]).encode(), ("https://a.example/%C3%BC", 0)),
+        (b" https://A.example/x?utm_source=1#top \n", (("https://a.example/x", "https://a.example/x?utm_source=1"), 0)),
+        (b'{"url": "https://a.example/", "priority": -5}', (("https://a.example/", ""), -5)),
+        ('"https://a.example/ü"'.join(['{"url": ', "}"]).encode(), (("https://a.example/%C3%BC", ""), 0)),
     ],
 )
 def test_an_entry_is_a_url_alone_or_with_a_priority(entry, expected):

@@ -14,7 +14,7 @@ from crawler.frontier.member import FORMAT, PRIORITY, lease_of, lua_front, lua_m
 from crawler.frontier.packing import pack_url
 from crawler.frontier.script_source import SCRIPTS
 from crawler.server.errors import FrontierError
-from crawler.urls.canonicalize import canonicalize, politeness_scope
+from crawler.urls.canonicalize import address, canonicalize, politeness_scope
 from crawler.urls.link import Link, source_id
 from crawler.urls.shape import shape_id_of
 
@@ -24,6 +24,7 @@ hosts = st.sampled_from(
 paths = st.text(st.characters(codec="utf-8", exclude_characters="\\"), max_size=40)
 urls = st.builds(lambda s, h, p: canonicalize(f"{s}://{h}/{p}"), st.sampled_from(["http", "https"]), hosts, paths)
 urls = urls.filter(bool)
+spellings = st.one_of(st.just(""), paths.map(lambda path: f"?a={path}"))
 chains = st.lists(urls, max_size=3).map(tuple)
 sources = st.one_of(st.just(""), st.text(min_size=1).map(source_id))
 listed = st.builds(
@@ -39,7 +40,16 @@ found = st.builds(
     run=st.integers(0, 9),
     source=sources,
 )
+links = st.builds(lambda link, more: replace(link, found=as_found(link.url, more)), st.one_of(listed, found), spellings)
 AGAIN = {"deadline": None, "derandomize": True, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
+
+
+def as_found(url: str, more: str) -> str:
+    """Another spelling of a URL: WHATWG's, of which the URL is the canonical one, or empty."""
+    to = address(url + more) if more else None
+    return to.found if to is not None else ""
+
+
 READ = """
 local member = ARGV[5]
 local depth, shape, parent, mark, run = facts_of(member)
@@ -68,9 +78,10 @@ def spelled(link: Link) -> tuple[str, str]:
 
 
 @settings(**AGAIN)
-@given(st.one_of(listed, found), st.integers(0, 120), st.integers(0, 40))
+@given(links, st.integers(0, 120), st.integers(0, 40))
 @example(Link("http://notexample.org/", redirects=("https://example.org/",)), 0, 0)
 @example(Link("https://example.org/5", kind="sitemap", depth=5), 5, 5)
+@example(Link("https://example.org/5", found="https://example.org/5?", redirects=("http://a.org/?",)), 1, 0)
 def test_a_member_comes_back_as_it_was_and_the_scripts_read_the_same_fields(in_lua, link, attempts, holds):
     scope, member = spelled(link)
     assert not set("\t\n") & set(member)
@@ -93,7 +104,7 @@ def test_a_member_comes_back_as_it_was_and_the_scripts_read_the_same_fields(in_l
 
 
 @settings(deadline=None, derandomize=True)
-@given(st.one_of(listed, found), st.integers(-4096, 4095), st.integers(0, 2**39), st.integers(0, 10**13 - 1))
+@given(links, st.integers(-4096, 4095), st.integers(0, 2**39), st.integers(0, 10**13 - 1))
 def test_a_lease_knows_its_link_and_the_priority_that_its_score_says(link, priority, sequence, slot):
     scope, member = spelled(link)
     kept = f"o{slot:013}{scope}\t{member}\t{sequence - priority * PRIORITY}".encode()
@@ -117,7 +128,8 @@ def test_a_member_of_another_version_is_never_misread(member):
 
 
 @pytest.mark.parametrize(
-    "member", ["5", "5x", "5p...", "5l....abc", "5x....0 s/a", "5p....0 x/a", "5p....0 ", "5p....x s/a"]
+    "member",
+    ["6", "6x", "6p...", "6l....abc", "6x....0 s/a", "6p....0 x/a", "6p....0 ", "6p....x s/a", "6p....0 s/a /b /c"],
 )
 def test_what_is_no_member_is_refused(member):
     with pytest.raises(FrontierError, match="cannot be read"):

@@ -22,6 +22,7 @@ from crawler.frontier.visits import visit_entry
 from crawler.recrawl.visit import Intervals, Visit
 from crawler.server.connection import Connection
 from crawler.server.embedded import find_binary
+from crawler.urls.canonicalize import Address
 from crawler.urls.link import Link
 from tests.frontier import test_frontier_client as client_suite
 from tests.frontier.test_frontier_isolation import everything, fill
@@ -122,8 +123,9 @@ def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(val
             await frontier.settle([(lease.token, Wire(frontier.now(), 0.1), visit_entry(lease.url, visit))])
         assert await frontier.visits.sweep(Intervals(0.0, 0.0, 0.0)) > 0
         assert await frontier.visits.hasten([("https://v1.example/", frontier.now() + 9.0)]) == 0
-        await frontier.visits.recall(await frontier.lease(9))
-        assert await adopt(frontier, [("https://adopted.example/", b"")]) == 1
+        again = await frontier.visits.recall(await frontier.lease(9))
+        assert await frontier.respell(again.leases[0].token, again.leases[0].link)
+        assert await adopt(frontier, [(Address("https://adopted.example/"), b"")]) == 1
         cluster = frontier.connection.redis
         for shard in range(5):
             prefix = frontier.prefix(shard)

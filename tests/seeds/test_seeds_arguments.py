@@ -50,7 +50,10 @@ def sitemap(url: str) -> Link:
 
 def test_urls_open_their_hosts_for_links() -> None:
     scope, candidates = read_seed_arguments(url="https://a.org/x?utm_source=y, http://b.org:8080 ,https://a.org/x")
-    assert candidates == [page("https://a.org/x"), page("http://b.org:8080/")]
+    assert candidates == [
+        Link("https://a.org/x", found="https://a.org/x?utm_source=y", priority=SEED_PRIORITY),
+        page("http://b.org:8080/"),
+    ]
     assert scope == Scope(link_hosts=frozenset({"a.org", "b.org:8080"}))
 
 

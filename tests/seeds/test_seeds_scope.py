@@ -49,6 +49,7 @@ def test_a_sitemap_crawl_takes_listed_pages_only() -> None:
         "seed": "seeded",
         "sitemap": "seeded",
         "redirect": "seeded",
+        "feed": "seeded",
         "link": "links_not_followed",
     }
     assert not scope.admits("https://example.org/a", via="link").ok
@@ -129,7 +130,8 @@ def test_a_sitemap_file_is_judged_by_its_host_and_not_by_its_path() -> None:
     scope = Scope(entries=(entry("a.org", include=("/docs/",), sitemaps=("https://cdn.example/a.xml",)),))
     assert scope.admits_sitemap("https://a.org/sitemap-2.xml").ok
     assert scope.admits_sitemap("https://cdn.example/a.xml").ok
-    assert not scope.admits_sitemap("https://cdn.example/b.xml").ok
+    assert scope.admits_sitemap("https://cdn.example/b.xml").reason == "named"  # by robots.txt, an index, a redirect
+    assert not scope.admits_sitemap("https://cdn.example/b.xml", via="feed").ok
     assert not scope.admits_sitemap("ftp://a.org/sitemap.xml").ok
     assert not scope.admits("https://cdn.example/a.html", via="sitemap").ok
 

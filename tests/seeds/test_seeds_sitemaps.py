@@ -34,7 +34,12 @@ def test_a_urlset_gives_pages_with_their_date_and_priority() -> None:
     assert found == Sitemap(
         "urlset",
         [
-            SitemapEntry("https://www.example.com/a?a=2&b=1", 1_577_923_200.0, 0.8),
+            SitemapEntry(
+                "https://www.example.com/a?a=2&b=1",
+                1_577_923_200.0,
+                0.8,
+                found="https://www.example.com/a?b=1&utm_source=x&a=2",
+            ),
             SitemapEntry("https://www.example.com/relative"),
         ],
     )

@@ -22,6 +22,12 @@ TODAY = date(2026, 11, 22)
         ("https://e.org/x/news/news/news", "repeated_segment"),
         ("https://e.org/docs/en/docs/fr/docs/de", "repeated_segment"),
         ("https://e.org/a/b/c/d/a/b/c/d/a/b/c/d", "repeated_segment"),
+        ("https://e.org/a/b/a/b/b/", "repeated_segment"),
+        ("https://e.org/a/b/b/a", "repeated_segment"),
+        ("https://e.org/x/en/news/x/news/", "repeated_segment"),
+        ("https://e.org/en/news/about/news/contact/about", "repeated_segment"),
+        ("https://e.org/docs/en/docs/en/docs", "repeated_segment"),
+        ("https://e.org/1/2/2/1/2/1/1/", "repeated_segment"),
         ("https://e.org/p?" + "&".join(f"a{i}=1" for i in range(13)), "too_many_parameters"),
         ("https://e.org/calendar/2031/05/", "calendar"),
         ("https://e.org/events/month/2031-05", "calendar"),
@@ -42,6 +48,12 @@ def test_a_trap_is_named(url: str, reason: str) -> None:
         "https://e.org/" + "/".join(f"s{i}" for i in range(20)),
         "https://e.org/p?" + "&".join(f"a{i}=1" for i in range(12)),
         "https://e.org/docs/en/docs/en",
+        "https://e.org/docs/en/docs/en/install.html",
+        "https://e.org/mirror/docs/en/docs/en/install.html",
+        "https://e.org/blog/blog/title",
+        "https://e.org/org/project/blob/master/project/src/main/java/org/project/Foo.java",
+        "https://e.org/com/example/app/src/main/java/com/example/App.java",
+        "https://e.org/archive/2011/11/11/notes/2011/11/12",
         "https://e.org/2011/11/11/11/title",
         "https://github.com/elki-project/elki/blob/master/elki/src/main/java/de/lmu/ifi/dbs/elki/TSNE.java",
         "https://e.org/events/2031/05/an-announced-congress",
@@ -57,6 +69,19 @@ def test_a_trap_is_named(url: str, reason: str) -> None:
 )
 def test_an_ordinary_url_is_no_trap(url: str) -> None:
     assert trap_reason(url, today=TODAY) is None
+
+
+@pytest.mark.parametrize(("names", "most"), [("a", 3), ("ab", 16), ("abc", 110)])
+def test_a_site_that_answers_every_path_with_the_same_relative_links_is_left_soon(names: str, most: int) -> None:
+    found, new = set[str](), [""]
+    while new:
+        path = new.pop()
+        for name in names:
+            url = f"{path}{name}/"
+            if url not in found and trap_reason(f"https://e.org/{url}", today=TODAY) is None:
+                found.add(url)
+                new.append(url)
+    assert len(found) <= most
 
 
 def test_the_documentation_names_every_rule() -> None:

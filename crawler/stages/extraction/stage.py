@@ -54,6 +54,7 @@ from crawler.stages.extraction.verse import verse_chars
 from crawler.stages.text.charset import decode
 from crawler.stages.text.normal import normalise
 from crawler.stages.text.words import count_words, recount
+from crawler.urls.refresh import is_redirect, moves_a_notice
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it warns about pages; the verdict says what happened
 
@@ -108,9 +109,11 @@ class ExtractionStage:
     def __call__(self, doc: Document) -> Document | Drop:
         """Extract the main text of `doc.tree`.
 
-        Drops: consent_wall, no_text, too_short (under EXTRACTION_MIN_WORDS words).
+        Drops: consent_wall, no_text, too_short (under EXTRACTION_MIN_WORDS words), redirected (by a refresh).
         """
         tree, doc.tree = doc.tree, None
+        if is_redirect(doc.refresh):
+            return _leads_on(doc)
         contents: list[Contents] = []
         tags = frozenset[str]()
         doc.method_used = doc.method_used or "fast"  # a record of JSON has named its own
@@ -136,6 +139,8 @@ class ExtractionStage:
             doc.text, doc.quality_signals["signposts"] = without_signposts(doc.text)
         recount(doc)
         doc.extraction_yield = round(doc.char_count / len(doc.html), 4) if doc.html else None
+        if moves_a_notice(doc.refresh) and doc.word_count < self._chain.shown_words:
+            return _leads_on(doc)
         if doc.consent_words >= doc.word_count > 0 or (doc.consent_words and not doc.text):
             doc.text = ""
             return Drop(self.name, DropReason.CONSENT_WALL, f"{doc.consent_words} words ask for consent")
@@ -261,6 +266,12 @@ class ExtractionStage:
         share = self._chain.min_share_of_full
         lines_won = _is_flat(text) and not _is_flat(full) and len(full) >= share * len(text)
         return lines_won or len(text) < share * len(full)
+
+
+def _leads_on(doc: Document) -> Drop:
+    """A page that only leads to another one is a redirect, as one that the server sends."""
+    doc.text = ""
+    return Drop("frontier", DropReason.REDIRECTED, (doc.refresh.url if doc.refresh else "")[:512])
 
 
 def _take_from_data(doc: Document, method: str, extractor: str) -> None:

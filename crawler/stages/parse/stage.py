@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-import ada_url
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HTMLParser, document_fromstring
 
@@ -19,7 +18,7 @@ from crawler.document import Document, Drop, DropReason
 from crawler.policy.signals.meta_robots import is_for_robots
 from crawler.stages.parse.consent import PAGE_WORDS, consent_words
 from crawler.stages.parse.embedded import embedded_text
-from crawler.stages.parse.marks import WORST, mark_of, placed_links
+from crawler.stages.parse.links import base_url, join, links_of, refresh_of
 from crawler.stages.parse.prescan import hostile_reason
 from crawler.stages.parse.record import read_record
 from crawler.stages.parse.shell import LIMITS, shell_features
@@ -166,14 +165,16 @@ def _without_early_ends(data: bytes) -> bytes:
 def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     doc.html_lang = _html_lang(tree)
     said = _statements(tree)
-    base = _base_url(doc.url, said["base"])
+    page = doc.drawn_url or doc.url
+    base = base_url(page, said["base"])
     doc.metas = _metas(said["meta"])
     doc.rel_links = _rel_links(said["link"], base)
     feeds = (href for rel, kind, href in doc.rel_links if kind in _FEEDS and "alternate" in rel.split())
     doc.feeds = list(dict.fromkeys(feeds))[:MAX_FEEDS]
     doc.canonical_link = from_links(doc.rel_links, doc.domain) or doc.canonical_link
     doc.nofollow = doc.nofollow or _says_nofollow(doc.metas)
-    links = _links(tree, base, max_links)
+    doc.refresh = refresh_of(tree, page, doc.refresh)
+    links, doc.links_beyond = links_of(tree, base, max_links, parse_html, doc.refresh)
     doc.links, doc.link_marks = list(links), bytes(links.values())
     named = dict(reversed(doc.metas))
     shared = _property(said["meta"], "og:description")
@@ -192,12 +193,6 @@ def _statements(tree: HtmlElement) -> dict[str, list[HtmlElement]]:
     for element in tree.iter(*found):
         found[element.tag].append(element)
     return found
-
-
-def _base_url(url: str, bases: list[HtmlElement]) -> str:
-    """The URL that relative links stand on: the first <base href>, joined to the page's own."""
-    href = next((href for e in bases if (href := e.get("href")) is not None), None)
-    return url if href is None else _join(url, href) or url
 
 
 def _metas(metas: list[HtmlElement]) -> list[tuple[str, str]]:
@@ -228,41 +223,12 @@ def _rel_links(links: list[HtmlElement], base: str) -> list[tuple[str, str, str]
     found = [(rel.strip().lower(), kind, href) for rel, href, kind in both if rel is not None and href is not None]
     if len(found) > MAX_STATEMENTS:
         found = sorted(found, key=lambda link: "license" not in link[0].split())
-    return [(rel, kind.strip().lower(), _join(base, href) or href) for rel, kind, href in found[:MAX_STATEMENTS]]
+    return [(rel, kind.strip().lower(), join(base, href) or href) for rel, kind, href in found[:MAX_STATEMENTS]]
 
 
 def _says_nofollow(metas: list[tuple[str, str]]) -> bool:
     tokens = (t.strip().lower() for name, content in metas if name == "robots" for t in content.split(","))
     return any(token in {"nofollow", "none"} for token in tokens)
-
-
-def _links(tree: HtmlElement, base: str, limit: int) -> dict[str, int]:
-    """Absolute http(s) targets without fragment, unique, in page order, with their best marks; no rel=nofollow."""
-    raw: dict[str, int] = {}
-    for a, cost in placed_links(tree):
-        href = (a.get("href") or "").strip().partition("#")[0]
-        if not href or raw.get(href, WORST + 1) <= cost:  # a place in the page itself, or a mark that none can better
-            continue
-        rel = (a.get("rel") or "").lower()
-        if "nofollow" not in rel.split():
-            mark = mark_of(a, cost, rel)
-            raw[href] = min(mark, raw.get(href, mark))
-    found: dict[str, int] = {}
-    for href, mark in raw.items():
-        if len(found) >= limit:
-            break
-        if url := _join(base, href):
-            found[url] = min(mark, found.get(url, mark))
-    return found
-
-
-def _join(base: str, href: str) -> str | None:
-    """WHATWG join; None for what is no http(s) URL."""
-    try:
-        url: str = ada_url.join_url(base, href)
-    except ValueError:
-        return None
-    return url if url.startswith(("http://", "https://")) else None
 
 
 def _property(metas: list[HtmlElement], name: str) -> str | None:
