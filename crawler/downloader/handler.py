@@ -8,23 +8,28 @@ once: whether and when to try again is the frontier's to say.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urldefrag
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import DownloadFailedError
+from twisted.internet.defer import fail
 from twisted.web.client import URI
 
 from crawler.downloader.private import Factory, Protocol, connect_through, remember_encoded_names
 from crawler.policy.network import NetworkRules, rules_of
 from crawler.runtime import config_of
-from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
+from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT, TURN
+from crawler.scheduler.turned_away import PutBack
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.internet.interfaces import IAddress
+
+    from crawler.scheduler.gate import GivesTurns
 
 MAX_HEAD_BYTES = 256 * 1024
 """Status line and headers of one response."""
@@ -39,9 +44,14 @@ class _GuardedProtocol(Protocol):
 
     head_bytes = 0
     sent: dict[bytes, float] | None = None
+    may_be_sent: Callable[[bytes], bool] | None = None
 
     def request(self, request: Any) -> Any:
         self.head_bytes = 0
+        if self.may_be_sent is not None and not self.may_be_sent(request.absoluteURI):
+            if self.transport is not None:
+                self.transport.abortConnection()
+            return fail(PutBack(time.time()))
         if self.sent is not None:
             self.sent[request.absoluteURI] = time.monotonic()
         return super().request(request)
@@ -55,10 +65,15 @@ class _GuardedProtocol(Protocol):
         super().dataReceived(data)  # type: ignore[no-untyped-call]
 
 
-def guarded_factory(rules: NetworkRules, sent: dict[bytes, float] | None = None) -> type[Factory]:
+def guarded_factory(
+    rules: NetworkRules,
+    sent: dict[bytes, float] | None = None,
+    may_be_sent: Callable[[bytes], bool] | None = None,
+) -> type[Factory]:
     """What the connection pool calls for each new connection: a factory that looks at the peer's address first.
 
     `sent` takes the moment (`time.monotonic()`) at which the request for a URL was written to its connection.
+    `may_be_sent` is asked just before that; where it says no the request fails with PutBack.
     """
 
     class GuardedFactory(Factory):
@@ -69,7 +84,7 @@ def guarded_factory(rules: NetworkRules, sent: dict[bytes, float] | None = None)
             if complaint:
                 raise ForbiddenAddressError(complaint)
             protocol = super().buildProtocol(addr)
-            protocol.sent = sent
+            protocol.sent, protocol.may_be_sent = sent, may_be_sent
             return protocol
 
     return GuardedFactory
@@ -82,14 +97,23 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         remember_encoded_names()
         self._sent: dict[bytes, float] = {}
-        connect_through(self, guarded_factory(rules_of(config_of(crawler)), self._sent))
+        self._asked: dict[bytes, Request] = {}
+        connect_through(self, guarded_factory(rules_of(config_of(crawler)), self._sent, self._may_be_sent))
 
     async def download_request(self, request: Request) -> Response:
         """Download, and leave in `request.meta` when the request was really sent: connecting may have taken time."""
         url = URI.fromBytes(urldefrag(request.url)[0].encode("ascii")).toBytes()  # type: ignore[no-untyped-call]
+        self._asked[url] = request
         try:
             return await super().download_request(request)
         finally:
+            self._asked.pop(url, None)
             request.meta[ANSWERED_AT] = time.monotonic()
             if (sent_at := self._sent.pop(url, None)) is not None:
                 request.meta[SENT_AT] = sent_at
+
+    def _may_be_sent(self, url: bytes) -> bool:
+        request, engine = self._asked.get(url), self.crawler.engine
+        if request is None or engine is None or TURN not in request.meta:
+            return True  # nobody's turn: this crawler has no gate
+        return cast("GivesTurns", engine.scheduler).may_be_sent(request)

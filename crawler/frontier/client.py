@@ -103,7 +103,9 @@ class Frontier(Shards):
         order = [(self._turn + step) % shards for step in range(shards)]
         share = max(1, n // shards)
         first, later = order[:n], order[n:]
-        parts = dict(zip(first, await asyncio.gather(*(self._lease(s, share, now, in_hand) for s in first)), strict=True))
+        parts = dict(
+            zip(first, await asyncio.gather(*(self._lease(s, share, now, in_hand) for s in first)), strict=True)
+        )
         leases = [lease for part in parts.values() for lease in part.leases]
         for shard in [s for s in first if parts[s].counts is None] + later:
             if len(leases) == n:
