@@ -28,6 +28,7 @@ from crawler.recrawl.visit import text_digest
 from crawler.runtime import config_of
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.scheduler import Scheduler, clock_of, frontier_of
+from crawler.server.errors import FrontierError
 from crawler.statkeys import (
     FATAL,
     KEPT,
@@ -100,10 +101,10 @@ class Settlement:
         try:
             if not self._config.frontier.recrawl:
                 await self._pool.ready()  # before the run begins for the manifest: loading models is not crawling
-            for file in await self._sink.open():
+            for file in await self._sink.open(None if self._frontier is None else self._frontier.claim):
                 cut = f", {file.cut_bytes} bytes of a torn record cut off" if file.cut_bytes else ""
                 logger.warning("recovered %s of a crashed worker: %d records%s", file.path, file.documents, cut)
-        except (StorageError, PoolError) as error:
+        except (StorageError, PoolError, FrontierError) as error:
             refuse_to_start(self._crawler, error)
 
     async def process_item(self, doc: Document) -> Document:

@@ -21,6 +21,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import load_object
 
+from crawler.frontier.claims import Claims, Identity
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.model import Counts, Fault, Lease, Mode, PutStatus
@@ -89,6 +90,7 @@ class Scheduler(BaseScheduler):
         self._config = config
         self._location = ServerLocation(config)
         self._opened = False
+        self._claims: Claims | None = None
         self._in_flight = InFlight()
         self.on_nothing_else: Callable[[], None] = lambda: None  # called while outcomes are all that is waited for
         self._tasks = Tasks(self._stop_crawl)
@@ -176,6 +178,17 @@ class Scheduler(BaseScheduler):
     async def hold(self, token: str, until: float, reason: str) -> None:
         """The URL cannot be judged before `until`; it waits aside and does not keep the crawl from ending."""
         await self._acknowledgements.hold(token, until, reason)
+
+    async def claim(self, token: str, predecessor: str) -> None:
+        """Take this worker's name for the process `token`; `predecessor` bore it and has certainly ended.
+
+        Raises: NameTakenError where a live worker has it.
+        """
+        gone = predecessor if self._config.crawl.redis_url is not None else "*"  # our own server: the lock told all
+        claims = Claims(self.frontier, Identity(self._config.crawl.worker_id, token, gone))
+        await claims.enter()
+        self._claims = claims
+        self._tasks.spawn(claims.keep())
 
     async def put_back(self, token: str, not_before: float) -> None:
         """The URL was not tried after all; costs no attempt."""
@@ -318,6 +331,8 @@ class Scheduler(BaseScheduler):
                 await self._put_queue.drain()
                 await self._acknowledgements.drain()
                 await self.frontier.release(self._in_flight.tokens())
+                if self._claims is not None:
+                    await self._claims.leave()
         except TimeoutError:
             log.warning("the frontier's server is unreachable: unsettled URLs return when their leases expire")
         finally:  # also from a frontier that answers with errors: the engine logs them

@@ -70,9 +70,9 @@ def recover(place: Place, *, skip: Collection[str] = ()) -> list[Recovered]:
     return found
 
 
-def lock_of(place: Place, writer: str) -> WriterLock:
-    """The lock that the live process of this writer name holds."""
-    return WriterLock(place.root / LEDGERS / f"{writer}.lock")
+def lock_of(place: Place, writer: str, token: str = "") -> WriterLock:
+    """The lock that the live process of this writer name holds. `token` names the process that asks for it."""
+    return WriterLock(place.root / LEDGERS / f"{writer}.lock", token)
 
 
 def recover_writer(place: Place, ledger: Ledger) -> list[Recovered]:
