@@ -37,6 +37,11 @@ class Identity(NamedTuple):
     predecessor: str = ""
 
 
+def bearer_of(token: str) -> str:
+    """What the leases of a process bear (`Frontier.bearer`); "" for a process that is not known."""
+    return token[:8] if token not in ("", "*") else ""
+
+
 class Claims:
     """The claim of this worker on its name."""
 
@@ -54,6 +59,7 @@ class Claims:
         while True:
             ours, remaining, seen = await self._say("enter")
             if ours:
+                self._frontier.bearer = bearer_of(self._identity.token)
                 return
             if first_seen is not None and seen != first_seen:
                 raise self._taken()

@@ -69,6 +69,7 @@ class Frontier(Shards):
         self._put = Put(self, trap)
         self._jitter = jitter
         self._born: dict[int, bytes] = {}
+        self.bearer = ""  # of this worker's leases: a mark of its process, which their tokens bear
         self.death_rate = _USUAL_DEATHS  # of workers, a second of their work; `claims` measures it
         self._turn = 0
 
@@ -118,7 +119,7 @@ class Frontier(Shards):
         return Batch(tuple(leases), total.next_ready_at, total)
 
     async def _lease(self, shard: int, n: int, now: float, in_hand: int) -> Batch:
-        limits, nonce = self.limits, secrets.token_hex(4)
+        limits, nonce = self.limits, self.bearer + secrets.token_hex(4)
         args = [n, ms(limits.lease_seconds), f"{shard}.", nonce, limits.tries, ms(limits.patience)]
         args += [in_hand, f"{self.death_rate / 1000:.12f}"]
         flat, reasons, next_ready, totals, born, alone = await self.run("lease", shard, args, now=now)

@@ -171,6 +171,8 @@ class Limits:
     quality_weight: float = 0.0
 
 
+DIED = "its worker died with nothing else in hand"
+"""Reason of a failed try (`common.lua`, suspects): enough of them give a URL up."""
 FOREVER = 7_258_118_400.0
 """2200-01-01T00:00:00Z in epoch seconds: until when a scope is paused that nobody resumes.
 

@@ -80,6 +80,7 @@ class Corpus:
         self.token = uuid.uuid4().hex  # of this process, as others see who has the name
         self._lock = lock_of(self.place, self.writer, self.token)
         self._claim: StoreClaim | None = None
+        self.ended: list[str] = []  # tokens of processes that were killed under this name or in this folder
         self.after_commit: list[Callable[[], None]] = []  # called in the writer thread, when all records are durable
         self.kind: RunKind = "crawl"  # set it before `open`
         self.parts = 1  # processes that replay into this corpus together
@@ -110,6 +111,8 @@ class Corpus:
         except BaseException:
             self._lock.release()
             raise
+        if self._lock.predecessor:
+            self.ended.append(self._lock.predecessor)
         return self._lock.predecessor
 
     @property
@@ -152,7 +155,7 @@ class Corpus:
         )
         self._ledger.runs.append(self._run)
         self._ledger.save()
-        found += recover(self.place, skip={self.writer})
+        found += recover(self.place, skip={self.writer}, ended=self.ended)
         self._kept, self._rejected = self._shards(SHARDS), self._shards(REJECTED)
         self._archive = self._warc()
         self._checkpoint = self._clock()
