@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass, field
 from itertools import islice
+from typing import NamedTuple
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.member import leased
@@ -114,6 +115,15 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
     )
 
 
+class _Aside(NamedTuple):
+    """URLs of one scope that are not in its queue."""
+
+    leased: int
+    held: int
+    waiting: int
+    suspects: int
+
+
 class _Shelf:
     """One shard of the frontier, read."""
 
@@ -127,14 +137,13 @@ class _Shelf:
         handed_out = Counter([leased(payload)[0] async for _, payload in self._hscan("lease")])
         held, waiting, alone = [await self._parked(key) for key in ("held", "later", "alone")]
         barren = [scope.decode() async for scope, _ in self._hscan("barren")]
-        names = iter(
-            [domain] if domain else sorted({*handed_out, *held, *barren, *waiting, *alone, *(await self._names())})
-        )
+        known = {*handed_out, *held, *barren, *waiting, *alone}
+        names = iter([domain] if domain else sorted(known | await self._names()))
         found: list[ScopeView] = []
         while part := list(islice(names, _PAGE)):
             rows = await self._frontier.run("overview", self._shard, list(part))
             found += [
-                self._view(name, row, handed_out[name], held[name], waiting[name], alone[name])
+                self._view(name, row, _Aside(handed_out[name], held[name], waiting[name], alone[name]))
                 for name, row in zip(part, rows, strict=True)
             ]
         return found
@@ -144,20 +153,18 @@ class _Shelf:
         first = await self._redis.zrange(self._prefix + "ready", 0, 0, withscores=True)
         return [score / 1000 for _, score in first]
 
-    def _view(
-        self, scope: str, row: list[int | bytes], leased: int, held: int, waiting: int, suspects: int
-    ) -> ScopeView:
+    def _view(self, scope: str, row: list[int | bytes], aside: _Aside) -> ScopeView:
         now = self._frontier.now()
         queued, busy, due, delay, ready, shut, why, paused, done, failed, barren = (
             item.decode() if isinstance(item, bytes) else item for item in row
         )
         return ScopeView(
             scope=scope,
-            queued=int(queued) + waiting + suspects,
-            waiting=waiting,
-            leased=leased,
+            queued=int(queued) + aside.waiting + aside.suspects,
+            waiting=aside.waiting,
+            leased=aside.leased,
             busy=int(busy),
-            held=held,
+            held=aside.held,
             done=int(done),
             failed=int(failed),
             delay=int(delay) / 1000,
@@ -167,7 +174,7 @@ class _Shelf:
             blocked=str(why),
             paused=bool(paused),
             barren=int(barren),
-            suspects=suspects,
+            suspects=aside.suspects,
         )
 
     async def _names(self) -> set[str]:

@@ -50,9 +50,7 @@ def _totals(view: Overview) -> list[str]:
     if view.workers:
         lines.append(f"  {number_of(view.workers, 'worker')} at work")
     if suspects := sum(scope.suspects for scope in view.scopes):
-        lines.append(
-            f"  {number_of(suspects, 'URL')} tried alone, because a worker died with {'it' if suspects == 1 else 'them'}"
-        )
+        lines.append(f"  {number_of(suspects, 'URL')} tried alone, because workers died with such pages in hand")
     if view.parked:
         lines.append(f"  {view.parked:,} wait for their next visit, {_first_visit(view.next_visit_in)}")
     return lines
