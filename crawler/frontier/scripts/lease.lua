@@ -83,15 +83,16 @@ local function serve(names)
   if k > 0 then put(BUSY, 'HSET', 'HDEL', unpack(busy)) end
   save_if_needed()
 end
--- The first suspect whose scope has its turn; returns whether there was one.
+-- The first suspect whose scope has its turn, or that is given up; returns whether there was one.
 local WAITED = 2000  -- ms
 local function suspect_handed_out()
-  local before = num(ARGV[11]) == 0 and ARGV[1] or integer(now - WAITED)
-  for _, entry in ipairs(call('ZRANGEBYSCORE', ALONE, '-inf', before, 'LIMIT', 0, 16)) do
+  local before, waiting = num(ARGV[11]) == 0 and now or now - WAITED, call('ZRANGE', ALONE, 0, 31, 'WITHSCORES')
+  for i = 1, #waiting, 2 do
+    local entry, due = waiting[i], num(waiting[i + 1]) <= before
     local scope, score, member = match(entry, '^([^\t]*)\t([^\t]*)\t(.*)$')
     local s, _, _, rest = rare().state(scope), rare().split(member)
     local given_up = rare().is_convicted(scope .. '\t' .. rest, num(ARGV[12]))
-    if given_up or s.busy < LIMIT and s.probe == '' and s.next <= now then
+    if given_up or due and s.busy < LIMIT and s.probe == '' and s.next <= now then
       call('ZREM', ALONE, entry)
       hand_out(scope, s, score, member, true, given_up)
       rare().save()

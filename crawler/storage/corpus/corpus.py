@@ -79,6 +79,7 @@ class Corpus:
         self.place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
         self.token = uuid.uuid4().hex  # of this process, as others see who has the name
         self._lock = lock_of(self.place, self.writer, self.token)
+        self._is_open = False
         self._claim: StoreClaim | None = None
         self.ended: list[str] = []  # tokens of processes that were killed under this name or in this folder
         self.after_commit: list[Callable[[], None]] = []  # called in the writer thread, when all records are durable
@@ -159,6 +160,7 @@ class Corpus:
         self._kept, self._rejected = self._shards(SHARDS), self._shards(REJECTED)
         self._archive = self._warc()
         self._checkpoint = self._clock()
+        self._is_open = True
         return found
 
     def archive(self, exchange: Exchange) -> WarcLocation:
@@ -216,7 +218,7 @@ class Corpus:
 
         A remote ledger is saved as well: it is the sign of life of a worker that has nothing to write.
         """
-        if self._failed is None:
+        if self._failed is None and self._is_open:
             with self._failing():
                 self._seal_old()
                 if self.place.remote and self._clock() - self._checkpoint >= CHECKPOINT_SECONDS:
