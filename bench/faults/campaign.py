@@ -13,7 +13,7 @@ script draws every fourth ordinary page, at most three workers have a browser ea
 outlive the worker that was killed. With `--s3` the workers write into an object store (`bench/faults/store.py`), each
 with a spool of its own; half of the killed ones lose it, one worker is taken away with SIGTERM, the runs of those that
 never came back are closed, `verify --fix` works in the store, and its files are copied out for the account. With
-`--lives` nothing but the clock kills: each of four workers lives 5 to 60 seconds (11 on average, leases last 6), its
+`--lives` (6 addresses, 150 URLs) nothing but the clock kills: each of four workers lives 5 to 60 seconds (11 on average, leases last 3), its
 successor starts at once, until the crawl is done; every third run is in an object store, where half of the dead lose
 their spool, and every third has a page that kills whoever asks for it: that one is given up, and no other. `--peer`
 runs the same campaign against scrapy-redis and counts what it lost; `--format` chooses the SHARD_FORMAT of ours. Exit
@@ -60,7 +60,7 @@ from demo.outputs import read_corpus
 PEER = PROJECT / "bench" / "peer_spider.py"
 FORMAT = "jsonl.zst"  # of our shards, as in a crawl that says nothing
 DELAY = 0.2  # seconds between requests to one host
-LIVES_DELAY, LIVES_WORKERS = 1.0, 4  # with --lives
+LIVES_DELAY, LIVES_WORKERS, LIVES_LEASE = 1.0, 4, 3.0  # with --lives; s, workers, s
 UPLOAD_SECONDS = 2.0  # with --s3: age at which files are uploaded, so that runs have many files
 RUN_SECONDS = 180.0  # a run that takes longer has failed
 PEER_SECONDS = 90.0
@@ -190,7 +190,7 @@ class _Run:
             NETWORK_PORTS=self.target.port,
             DOWNLOAD_DELAY=self._delay,
             CONCURRENT_REQUESTS_PER_DOMAIN=1,
-            FRONTIER_LEASE_SECONDS=6,
+            FRONTIER_LEASE_SECONDS=LIVES_LEASE if self.plan.lives else 6,
             FRONTIER_IDLE_SECONDS=1,
             FRONTIER_RETRY_BACKOFF_SECONDS=0.3,
             STAGE_WORKERS=self.plan.stage_workers,
@@ -298,10 +298,10 @@ class _Run:
     def _end_lives(self, fleet: Fleet, lives: Iterator[Life]) -> None:
         """Kill the workers whose time has come, and replace each that is dead, whatever killed it."""
         for worker in fleet.workers:
-            due, life = self.deaths.get(worker.output.name, (0.0, None))
-            if life is None:
-                life = next(lives)
-                self.deaths[worker.output.name] = due, life = time.monotonic() + life.seconds, life
+            if worker.output.name not in self.deaths:
+                drawn = next(lives)
+                self.deaths[worker.output.name] = time.monotonic() + drawn.seconds, drawn
+            due, life = self.deaths[worker.output.name]
             if worker.killed:
                 continue
             if worker.process.poll() == -signal.SIGKILL:
@@ -584,7 +584,7 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     if options.s3 and options.losses:
         parser.error("--losses needs a corpus in a folder, not --s3")
-    campaign = prepare(8, 22, folder, options.format)
+    campaign = prepare(*((6, 12) if options.lives else (8, 22)), folder, options.format)
     with object_store() if options.s3 or options.lives else contextlib.nullcontext("") as store:
         outcomes = list(_runs_of(campaign, options, store))
     print(summary(outcomes, peer=options.peer, delay=LIVES_DELAY if options.lives else DELAY))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LONGEST_LIFE = 30.0
+LONGEST_LIFE = 10.0
 """Seconds after which the name of a silent worker is free again; less where leases last less."""
 LONGEST_BEAT = 2.0
 """Seconds between two signs of life, at most."""

@@ -29,7 +29,7 @@ def test_a_second_worker_of_a_live_name_is_refused_with_what_to_do(frontier_run,
                 assert await beat(first)
 
         life = asyncio.ensure_future(lives())
-        with pytest.raises(NameTakenError, match=r"'w1': give each worker a WORKER_ID of its own.*free again after 30"):
+        with pytest.raises(NameTakenError, match=r"'w1': give each worker a WORKER_ID of its own.*free again after 10"):
             await named(frontier, "two").enter()
         life.cancel()
 

@@ -57,7 +57,7 @@ def test_the_name_of_a_process_whose_spool_is_lost_is_free_when_its_claim_has_en
     first = corpus_in(store, tmp_path / "a")
     first.lock()
     second = corpus_in(store, tmp_path / "b")
-    with pytest.raises(StorageError, match="free again after 90 s"):
+    with pytest.raises(StorageError, match="free again after 40 s"):
         second.lock()
     monkeypatch.setattr(claims, "LIFE_SECONDS", 0.0)
     monkeypatch.setattr(claims, "_SETTLING", 0.0)

@@ -16,9 +16,9 @@ from crawler.storage.files.place import LEDGERS, Place
 
 logger = logging.getLogger(__name__)
 
-LIFE_SECONDS = 90.0
+LIFE_SECONDS = 40.0
 """Age by the store's clock from which a claim has ended."""
-RENEW_SECONDS = 20.0
+RENEW_SECONDS = 10.0
 _SETTLING = 1.0  # seconds after which a claim that was taken over must still be ours
 
 
