@@ -13,9 +13,10 @@ script draws every fourth ordinary page, at most three workers have a browser ea
 outlive the worker that was killed. With `--s3` the workers write into an object store (`bench/faults/store.py`), each
 with a spool of its own; half of the killed ones lose it, one worker is taken away with SIGTERM, the runs of those that
 never came back are closed, `verify --fix` works in the store, and its files are copied out for the account. With
-`--lives` (6 addresses, 150 URLs) nothing but the clock kills: each of four workers lives 5 to 60 seconds (11 on average, leases last 3), its
-successor starts at once, until the crawl is done; every third run is in an object store, where half of the dead lose
-their spool, and every third has a page that kills whoever asks for it: that one is given up, and no other. `--peer`
+`--lives` (6 addresses, 150 URLs) nothing but the clock kills: each of four workers lives 5 to 60 seconds (11 on
+average, leases last 3), its successor starts at once, until the crawl is done; every third run is in an object store,
+where half of the dead lose their spool, and every third has a page that kills whoever asks for it: that one is given
+up, and no other. `--peer`
 runs the same campaign against scrapy-redis and counts what it lost; `--format` chooses the SHARD_FORMAT of ours. Exit
 code 1 and a kept folder for every run with a violation.
 """

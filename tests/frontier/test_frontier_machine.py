@@ -11,8 +11,8 @@ ready                   a scope is ready if and only if its queue is not empty, 
 blocks                  nothing is handed out while a scope is blocked or its breaker open; then exactly one probe
 nobody is passed over   what is clearly ready is handed out while there is room, and within H leases of others
 crash                   an expired lease comes back, late outcomes do nothing, a restarted server knows everything
-deaths                  an expired lease costs nothing; what was in hand comes back alone, and is given up only after three
-                        deaths alone or more, and then at once where they came quickly
+deaths                  an expired lease costs nothing; what was in hand comes back alone, and is given up only after
+                        three deaths alone or more, and then at once where they came quickly
 pauses                  nothing is handed out of a paused scope or crawl; a block that was there holds afterwards
 purge                   nothing of a purged scope is queued again or taken; what is under way may end
 caps                    no more pages of a scope than its cap are ever taken
