@@ -74,9 +74,13 @@ class Claims:
             await asyncio.sleep(min(LONGEST_BEAT, self._life / 3))
             if self._left:
                 return
-            ours, _, _ = await self._say("beat")
-            if not ours:
+            if not await self.beat():
                 raise self._taken()
+
+    async def beat(self) -> bool:
+        """One sign of life. False where the name has passed to another worker."""
+        ours, _, _ = await self._say("beat")
+        return ours
 
     async def leave(self) -> None:
         """The name is free at once: this worker ends and has not died."""

@@ -13,10 +13,6 @@ def named(frontier, token: str, predecessor: str = "") -> Claims:
     return Claims(frontier, Identity("w1", token, predecessor))
 
 
-async def beat(claims: Claims) -> bool:
-    return (await claims._say("beat"))[0]
-
-
 def test_a_second_worker_of_a_live_name_is_refused_with_what_to_do(frontier_run, clock):
     async def scenario(frontier):
         first = named(frontier, "one")
@@ -26,7 +22,7 @@ def test_a_second_worker_of_a_live_name_is_refused_with_what_to_do(frontier_run,
             while True:
                 await asyncio.sleep(0.1)
                 clock.advance(0.1)
-                assert await beat(first)
+                assert await first.beat()
 
         life = asyncio.ensure_future(lives())
         with pytest.raises(NameTakenError, match=r"'w1': give each worker a WORKER_ID of its own.*free again after 10"):
@@ -41,8 +37,8 @@ def test_who_takes_over_from_a_process_that_is_certainly_gone_does_not_wait(fron
     async def scenario(frontier):
         await named(frontier, "one").enter()
         await named(frontier, "two", predecessor).enter()
-        assert await beat(named(frontier, "two"))
-        assert not await beat(named(frontier, "one")), "the one before it must notice"
+        assert await named(frontier, "two").beat()
+        assert not await named(frontier, "one").beat(), "the one before it must notice"
 
     frontier_run(scenario)
 
@@ -76,7 +72,7 @@ def test_leaving_does_not_take_the_name_of_another_worker(frontier_run, clock):
     async def scenario(frontier):
         await named(frontier, "one").enter()
         await named(frontier, "two").leave()
-        assert await beat(named(frontier, "one"))
+        assert await named(frontier, "one").beat()
 
     frontier_run(scenario)
 
@@ -88,7 +84,7 @@ def test_the_death_rate_is_that_of_lives_that_the_claims_have_seen(frontier_run,
             await claims.enter()
             for _ in range(5):
                 clock.advance(2.0)
-                assert await beat(claims)
+                assert await claims.beat()
         assert frontier.death_rate == pytest.approx((8 + 1) / 90.0)
         clock.advance(LONGEST_LIFE)
         await Claims(frontier, Identity("w2", "x")).enter()

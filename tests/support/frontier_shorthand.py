@@ -10,6 +10,7 @@ from crawler.frontier.member import unpack
 from crawler.frontier.model import Wire
 from crawler.scheduler.hands import Hands
 from crawler.scheduler.in_flight import InFlight
+from crawler.times import Moments, moment
 
 
 async def ack(frontier: Frontier, results: Iterable[tuple[str, float | None]]) -> list[bool]:
@@ -31,6 +32,6 @@ async def dead(frontier: Frontier) -> AsyncIterator[tuple[str, tuple[str, ...]]]
             yield unpack(rest, scope).link.url, tuple(why.decode().split("\n"))
 
 
-def hands_of(frontier: Frontier, in_flight: InFlight) -> Hands:
+def hands_of(frontier: Frontier, in_flight: InFlight, moments: Moments = moment) -> Hands:
     """What tells the frontier of a worker's leases, for a worker that counts nothing."""
-    return Hands(SimpleNamespace(inc_value=lambda *_: None), frontier, in_flight)
+    return Hands(SimpleNamespace(inc_value=lambda *_: None), frontier, in_flight, moments)
