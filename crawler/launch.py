@@ -42,7 +42,16 @@ from crawler.spiders.arguments import ReplayPlan
 from crawler.spiders.behind import warn_if_behind
 from crawler.spiders.rebuild import rebuild_if_lost
 from crawler.stages import chain
-from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, UNREAD_SITEMAPS, has_begun, judged
+from crawler.statkeys import (
+    FATAL,
+    GIVEN_UP,
+    GIVEN_UP_EXAMPLES,
+    UNREACHED,
+    UNREACHED_EXAMPLES,
+    UNREAD_SITEMAPS,
+    has_begun,
+    judged,
+)
 from crawler.storage.corpus.missing import warn_of_missing_files
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import shard_format
@@ -245,9 +254,13 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
 
 
 def _nothing_brought(stats: Mapping[str, Any]) -> str | None:
-    """What was asked for and could not be had, of a crawl that went to its end."""
+    """What was asked for and could not be had, of a crawl that went to its end; pages that killed their workers."""
     if unread := stats.get(UNREAD_SITEMAPS):
         return "\n  ".join(["a requested sitemap could not be read:", *unread])
+    if count := stats.get(GIVEN_UP):
+        from crawler.observe.live.run_end import given_up  # late: it shows what it says in colours
+
+        return "\n  ".join([given_up(count), *stats.get(GIVEN_UP_EXAMPLES, [])])
     if has_begun(stats) and judged(stats) and judged(stats) == stats.get(UNREACHED):
         examples = stats.get(UNREACHED_EXAMPLES, [])
         final = any(f": {DropReason.NETWORK_FORBIDDEN}," in example for example in examples)

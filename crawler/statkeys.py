@@ -14,6 +14,8 @@ KEPT = "outcome/kept"
 REJECTED = "outcome/rejected"  # followed by /stage/reason
 UNREACHED = "outcome/unreached"  # of the rejected: the host gave nothing to judge
 UNREACHED_EXAMPLES = "outcome/unreached_examples"  # a few of them, as sentences
+GIVEN_UP = "outcome/given_up"  # of the rejected: the page killed every worker that tried it alone
+GIVEN_UP_EXAMPLES = "outcome/given_up_examples"  # a few of them, as sentences
 FATAL = "outcome/fatal"  # the sentence a crawl died of
 
 # The wire, counted by Scrapy.

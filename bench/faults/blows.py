@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 MOST_TORN = 50_000  # bytes of the append-only file: about what a second of these crawls writes
@@ -29,11 +30,34 @@ class Blow:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one run does, drawn from its seed."""
+    """What one run does, drawn from its seed. `lives`: what the lives of its workers are drawn from; "" = no clock."""
 
     workers: int
     stage_workers: int
     blows: tuple[Blow, ...]
+    lives: str = ""
+
+
+SHORTEST_LIFE, MEAN_REST, LONGEST_LIFE = 5.0, 6.0, 60.0
+"""Seconds: a life lasts the shortest and an exponential rest, as on machines that are taken away at any moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """How long a worker lives, whether its spool goes with it, and whether its successor bears its name."""
+
+    seconds: float
+    gone: bool
+    same_name: bool
+
+
+def lives_of(seed: str, *, spools: bool = False) -> Iterator[Life]:
+    """Lives of one run, without end. spools: as in `draw`, every successor has the dead worker's name."""
+    rng = random.Random(seed)
+    while True:
+        seconds = min(LONGEST_LIFE, SHORTEST_LIFE + rng.expovariate(1 / MEAN_REST))
+        gone, same_name = rng.random() < 0.5, rng.random() < 0.5
+        yield Life(seconds, spools and gone, spools or same_name)
 
 
 def draw(seed: str, expected: int, *, losses: str = "", spools: bool = False) -> Plan:

@@ -1,7 +1,7 @@
 """Is anything lost or doubled when workers and the server die?
 
 `python -m bench.faults.campaign --runs 50 --seed 1 [--losses [between|living]] [--browser] [--s3] [--peer]
-[--format parquet]`
+[--lives] [--format parquet]`
 
 Each run crawls a known site (8 addresses, 280 URLs) with 3 to 8 real workers on one real server, kills random workers
 and the server with SIGKILL at random moments of the progress that the site itself sees, starts replacements, lets
@@ -12,7 +12,11 @@ killed for it: the workers go on or end, and when all have ended the same comman
 script draws every fourth ordinary page, at most three workers have a browser each, and no process of a browser may
 outlive the worker that was killed. With `--s3` the workers write into an object store (`bench/faults/store.py`), each
 with a spool of its own; half of the killed ones lose it, one worker is taken away with SIGTERM, the runs of those that
-never came back are closed, `verify --fix` works in the store, and its files are copied out for the account. `--peer`
+never came back are closed, `verify --fix` works in the store, and its files are copied out for the account. With
+`--lives` (6 addresses, 150 URLs) nothing but the clock kills: each of four workers lives 5 to 60 seconds (11 on
+average, leases last 3), its successor starts at once, until the crawl is done; every third run is in an object store,
+where half of the dead lose their spool, and every third has a page that kills whoever asks for it: that one is given
+up, and no other. `--peer`
 runs the same campaign against scrapy-redis and counts what it lost; `--format` chooses the SHARD_FORMAT of ours. Exit
 code 1 and a kept folder for every run with a violation.
 """
@@ -39,7 +43,7 @@ import psutil
 import redis
 
 from bench.faults import audit
-from bench.faults.blows import Blow, Plan, draw
+from bench.faults.blows import Blow, Life, Plan, draw, lives_of
 from bench.faults.fleet import Fleet, Warm, Worker, cold, settings
 from bench.faults.store import download, object_store
 from bench.peer_spider import SEEDS
@@ -57,9 +61,7 @@ from demo.outputs import read_corpus
 PEER = PROJECT / "bench" / "peer_spider.py"
 FORMAT = "jsonl.zst"  # of our shards, as in a crawl that says nothing
 DELAY = 0.2  # seconds between requests to one host
-LEAST_GAP = (
-    DELAY / 2
-)  # stages run inside the reactor here, and the machine is full: bench.faults.politeness is the strict one
+LIVES_DELAY, LIVES_WORKERS, LIVES_LEASE = 1.0, 4, 3.0  # with --lives; s, workers, s
 UPLOAD_SECONDS = 2.0  # with --s3: age at which files are uploaded, so that runs have many files
 RUN_SECONDS = 180.0  # a run that takes longer has failed
 PEER_SECONDS = 90.0
@@ -93,6 +95,7 @@ class Outcome:
     drawn: int = 0  # records of pages that a browser drew
     browsers: int = 0  # workers that had a browser when they were killed
     least_gap: float = 0.0
+    page_kills: int = 0  # workers that a page killed
     restarted: int = 0  # workers that ended on their own and were started again
     violations: list[str] = field(default_factory=list)
 
@@ -113,17 +116,20 @@ class Campaign:
         losses: str = "",
         browser: bool = False,
         store: str = "",
+        deadly: bool = False,
     ) -> tuple[Plan, Outcome]:
         """One run in a folder of its own, which stays where something was violated."""
         folder = Path(tempfile.mkdtemp(prefix=f"{'peer' if peer else 'run'}-", dir=self._folder))
         with served(self._hosts) as target, EmbeddedServer(folder / "server") as url:
             bases = {host: target.base(host) for host in self._hosts}
-            site = build(bases, self._plain, self._texts, shells=SHELLS if browser else 0)
+            site = build(bases, self._plain, self._texts, shells=SHELLS if browser else 0, deadly=deadly)
             target.sites = site.answers
             expected = len(site.urls - site.forbidden) + CONTROL_FILES * len(self._hosts)
             plan = plan or draw(plan_seed, expected, losses=losses, spools=bool(store))
             plan = replace(plan, workers=min(plan.workers, BROWSERS)) if browser else plan
             bucket = f"{store}/{folder.name}" if store else ""
+            if plan.lives and bucket:
+                plan = replace(plan, lives=f"{plan.lives} in a store")
             run = _Run(folder, url, target, site, plan, self._format, browser=browser, bucket=bucket)
             outcome = run.peer() if peer else run.ours()
             if outcome.violations:
@@ -147,12 +153,14 @@ class _Run:
     bucket: str = ""  # URL of the corpus where it is in an object store
     leaving: set[str] = field(default_factory=set)  # names of workers that were sent SIGTERM
     browsers: set[psutil.Process] = field(default_factory=set)  # of workers, just before they were killed
+    deaths: dict[str, tuple[float, Life]] = field(default_factory=dict)  # by name of worker and log: when it dies
 
     # --- ours --------------------------------------------------------------------------------------------------------
     def ours(self) -> Outcome:
         begin = Warm if self.plan.stage_workers == 0 and not self.browser else cold
         with Fleet(self._our_command, self.folder / "logs", PROJECT, begin) as fleet:
-            self._live(fleet, RUN_SECONDS * (4 if self.browser else 1), self._forgiven)
+            self.target.on_deadly = lambda port: kill_client(fleet, port)
+            self._live(fleet, RUN_SECONDS * (4 if self.browser or self.plan.lives else 1), self._forgiven)
             if any(blow.living for blow in self.plan.blows):
                 self._again(fleet)
             for worker in fleet.failed():
@@ -181,12 +189,11 @@ class _Run:
             WORKER_ID=name,
             NETWORK_ALLOW="127.0.0.0/8",
             NETWORK_PORTS=self.target.port,
-            DOWNLOAD_DELAY=DELAY,
+            DOWNLOAD_DELAY=self._delay,
             CONCURRENT_REQUESTS_PER_DOMAIN=1,
-            FRONTIER_LEASE_SECONDS=6,
+            FRONTIER_LEASE_SECONDS=LIVES_LEASE if self.plan.lives else 6,
             FRONTIER_IDLE_SECONDS=1,
             FRONTIER_RETRY_BACKOFF_SECONDS=0.3,
-            RETRY_TIMES=10,  # a page that was in the hands of several killed workers has done nothing wrong
             STAGE_WORKERS=self.plan.stage_workers,
             PROGRESS="off",
             LOG_LEVEL="INFO",
@@ -194,6 +201,10 @@ class _Run:
             BROWSER_CONCURRENCY=1,
             **JUDGING,
         )
+
+    @property
+    def _delay(self) -> float:
+        return LIVES_DELAY if self.plan.lives else DELAY
 
     def _place(self, name: str) -> dict[str, object]:
         if not self.bucket:
@@ -214,6 +225,8 @@ class _Run:
                 self.outcome.surplus = int(line.split()[1].replace(",", ""))
 
     def _audit(self, corpus: Path) -> None:
+        # the least gap is half the delay: stages run inside the reactor here, and the machine is full;
+        # bench.faults.politeness is the strict one
         try:
             records = read_corpus(corpus)
         except FileNotFoundError as error:
@@ -231,8 +244,8 @@ class _Run:
             *audit.silence(self.site, corpus, visits, self.target.port),
             *audit.bookkeeping(corpus, records),
             *audit.references(corpus, records.kept),
-            *audit.politeness(visits, LEAST_GAP, 1, self.amnesia),
-            *asyncio.run(_rest_of(self.url)),
+            *audit.politeness(visits, self._delay / 2, 1, self.amnesia),
+            *asyncio.run(_rest_of(self.url, dead=sum(f == "stage_crashed" for f in self.site.fates.values()))),
         ]
 
     # --- the peer ----------------------------------------------------------------------------------------------------
@@ -266,11 +279,14 @@ class _Run:
             fleet.start(f"w{number}")
         waiting = list(self.plan.blows)
         given_up: set[int] = set()
+        lives = lives_of(self.plan.lives, spools=bool(self.bucket))
         while fleet.alive and time.monotonic() - started < limit:
             if waiting and self.target.wait_for(waiting[0].at, 0.05):
                 self._strike(waiting.pop(0), fleet)
             elif not waiting:
                 time.sleep(0.05)  # polled: several processes, any of which may end
+            if self.plan.lives:
+                self._end_lives(fleet, lives)
             for worker in fleet.failed():
                 if worker.process.pid not in given_up and forgiven(worker):
                     given_up.add(worker.process.pid)
@@ -279,6 +295,28 @@ class _Run:
             self._blame(f"{len(fleet.alive)} workers still run after {limit:.0f} s")
         self.outcome.restarted = len(given_up)
         self.outcome.seconds = time.monotonic() - started
+
+    def _end_lives(self, fleet: Fleet, lives: Iterator[Life]) -> None:
+        """Kill the workers whose time has come, and replace each that is dead, whatever killed it."""
+        for worker in fleet.workers:
+            if worker.output.name not in self.deaths:
+                drawn = next(lives)
+                self.deaths[worker.output.name] = time.monotonic() + drawn.seconds, drawn
+            due, life = self.deaths[worker.output.name]
+            if worker.killed:
+                continue
+            if worker.process.poll() == -signal.SIGKILL:
+                self.outcome.page_kills += 1
+                worker.killed = True
+            elif worker.process.poll() is None and due <= time.monotonic():
+                fleet.kill(worker)
+                self.outcome.worker_kills += 1
+            else:
+                continue
+            if life.gone:
+                shutil.rmtree(self._spool(worker.name), ignore_errors=True)
+                self.outcome.spools += 1
+            fleet.start(worker.name if life.same_name else f"w{len(fleet.workers)}")
 
     def _strike(self, blow: Blow, fleet: Fleet) -> None:
         if blow.server:
@@ -356,7 +394,7 @@ class _Run:
 
     def _forgiven(self, worker: Worker) -> bool:
         """A worker that found no server, or that was told what to do about the manifest, once that is done."""
-        if _found_no_server(worker):
+        if _found_no_server(worker) or (self.plan.lives and _said(worker, "1 page was given up")):
             return True
         if not any("manifest" in loss for loss in self.outcome.losses) or not _said(worker, "gristmill dataset repair"):
             return False
@@ -388,6 +426,14 @@ def close_lost_runs(bucket: str) -> None:
     """End the runs of workers that never came back. The campaign knows that all have ended: it waits for no silence."""
     with spooled(Place(bucket)) as place:
         close_runs(place, open_runs(place), silent=0.0)
+
+
+def kill_client(fleet: Fleet, port: int) -> None:
+    """SIGKILL for the worker of this fleet whose connection has this port on its side."""
+    for worker in fleet.alive:
+        with contextlib.suppress(psutil.Error):
+            if any(c.laddr and c.laddr.port == port for c in psutil.Process(worker.process.pid).net_connections("tcp")):
+                worker.process.kill()
 
 
 def browsers_below(pid: int) -> set[psutil.Process]:
@@ -432,17 +478,18 @@ def lose_manifest(path: Path, *, torn: bool) -> None:
         path.unlink(missing_ok=True)
 
 
-async def _rest_of(url: str) -> list[str]:
-    """What the frontier still holds when everything is done."""
+async def _rest_of(url: str, dead: int = 0) -> list[str]:
+    """What the frontier still holds when everything is done. dead: URLs that had to be given up."""
     frontier = Frontier(url, "crawl")
     await frontier.open()
     try:
         counts = await frontier.counts()
     finally:
         await frontier.close()
-    left = {name: getattr(counts, name) for name in ("queued", "leased", "held", "dead") if getattr(counts, name)}
+    left = {name: getattr(counts, name) for name in ("queued", "leased", "held") if getattr(counts, name)}
+    left |= {"dead": counts.dead} if counts.dead != dead else {}
     found = [f"the frontier still holds {left}"] if left else []
-    return found + ([f"{counts.seen} seen, {counts.done} done"] if counts.seen != counts.done else [])
+    return found + ([f"{counts.seen} seen, {counts.done} done"] if counts.seen != counts.done + dead else [])
 
 
 def line_of(name: str, plan: Plan, outcome: Outcome, *, peer: bool) -> str:
@@ -453,17 +500,23 @@ def line_of(name: str, plan: Plan, outcome: Outcome, *, peer: bool) -> str:
     struck = f"{outcome.worker_kills} workers and {outcome.server_kills}x the server killed at {blows}"
     struck += f", {outcome.browsers} of them with a browser ({outcome.drawn} pages drawn)" if outcome.drawn else ""
     struck += f", {outcome.spools} with their spools, {outcome.terminated} taken away" if outcome.terminated else ""
+    struck += f", {outcome.page_kills} by a page" if outcome.page_kills else ""
     struck += f"; lost: {', '.join(outcome.losses)}" if outcome.losses else ""
     verdict = "" if peer else "  VIOLATED" if outcome.violations else "  ok"
     return f"{name}  {plan.workers} workers, {struck}; {outcome.seconds:.1f} s  {counts}{verdict}"
 
 
-def summary(outcomes: Sequence[Outcome], *, peer: bool) -> str:
+def summary(outcomes: Sequence[Outcome], *, peer: bool, delay: float = DELAY) -> str:
     """A campaign as rows of a table."""
     rows: list[tuple[str, object]] = [
         ("runs", len(outcomes)),
         ("workers killed", sum(o.worker_kills for o in outcomes)),
         ("server killed", sum(o.server_kills for o in outcomes)),
+        *(
+            [("workers killed by a page", sum(o.page_kills for o in outcomes))]
+            if any(o.page_kills for o in outcomes)
+            else []
+        ),
         *([("spools lost", sum(o.spools for o in outcomes))] if any(o.spools for o in outcomes) else []),
         *([("workers taken away", sum(o.terminated for o in outcomes))] if any(o.terminated for o in outcomes) else []),
         *(
@@ -487,7 +540,7 @@ def summary(outcomes: Sequence[Outcome], *, peer: bool) -> str:
         rows += [
             ("records kept and rejected", f"{sum(o.kept for o in outcomes)} and {sum(o.rejected for o in outcomes)}"),
             ("surplus records removed by verify --fix", sum(o.surplus for o in outcomes)),
-            ("smallest gap", f"{1000 * min(o.least_gap for o in outcomes):.0f} ms at a delay of {1000 * DELAY:.0f} ms"),
+            ("smallest gap", f"{1000 * min(o.least_gap for o in outcomes):.0f} ms at a delay of {1000 * delay:.0f} ms"),
             ("runs with a violation", sum(bool(o.violations) for o in outcomes)),
         ]
     return "\n".join(f"| {name} | {value} |" for name, value in [("scrapy-redis" if peer else "ours", ""), *rows])
@@ -502,6 +555,10 @@ def prepare(hosts: int, plain: int, folder: Path, shard_format: str = FORMAT) ->
 def _runs_of(campaign: Campaign, options: argparse.Namespace, store: str) -> Iterator[Outcome]:
     kind = {"peer": options.peer, "losses": options.losses, "browser": options.browser, "store": store}
     for number in [options.only] if options.only is not None else range(options.runs):
+        if options.lives:
+            seed = f"{options.seed}/{number}"
+            kind = {"plan": Plan(LIVES_WORKERS, 0, (), lives=seed), "deadly": number % 3 == 1}
+            kind |= {"store": store if number % 3 == 0 else ""}
         plan, outcome = campaign.run(f"{options.seed}/{number}", **kind)
         print(line_of(f"{number:3}", plan, outcome, peer=options.peer), flush=True)
         for violation in outcome.violations:
@@ -518,6 +575,8 @@ def main() -> int:
     parser.add_argument("--losses", nargs="?", const="between", default="", choices=kinds, help=what)
     parser.add_argument("--browser", action="store_true", help="a script draws every fourth ordinary page")
     parser.add_argument("--s3", action="store_true", help="the corpus is in an object store, and spools are lost")
+    what = "workers live 5 to 60 s each; object store and lost spools, and a page that kills, among the runs"
+    parser.add_argument("--lives", action="store_true", help=what)
     parser.add_argument("--peer", action="store_true", help="the same against scrapy-redis")
     parser.add_argument("--format", default=FORMAT, help="SHARD_FORMAT of our workers (default: %(default)s)")
     parser.add_argument("--folder", type=Path, help="where runs with a violation stay (default: a temporary folder)")
@@ -526,10 +585,10 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     if options.s3 and options.losses:
         parser.error("--losses needs a corpus in a folder, not --s3")
-    campaign = prepare(8, 22, folder, options.format)
-    with object_store() if options.s3 else contextlib.nullcontext("") as store:
+    campaign = prepare(*((6, 12) if options.lives else (8, 22)), folder, options.format)
+    with object_store() if options.s3 or options.lives else contextlib.nullcontext("") as store:
         outcomes = list(_runs_of(campaign, options, store))
-    print(summary(outcomes, peer=options.peer))
+    print(summary(outcomes, peer=options.peer, delay=LIVES_DELAY if options.lives else DELAY))
     violated = any(outcome.violations for outcome in outcomes)
     if violated:
         print(f"what to look at: {folder}")

@@ -102,12 +102,12 @@ def texts_needed(hosts: int, plain: int) -> int:
     return hosts * (plain + len(_Builder.KEPT_PATHS)) + hosts // 2
 
 
-def build(bases: Mapping[str, str], plain: int, texts: Texts, *, shells: int = 0) -> KnownSite:
+def build(bases: Mapping[str, str], plain: int, texts: Texts, *, shells: int = 0, deadly: bool = False) -> KnownSite:
     """The site on these hosts (host → base URL), with `plain` ordinary pages a host besides the special ones.
 
-    shells: every so manieth ordinary page is drawn by a script; 0: none.
+    shells: every so manieth ordinary page is drawn by a script; 0: none. deadly: one page kills whoever asks for it.
     """
-    return _Builder(list(bases), bases, plain, iter(texts), shells=shells).build()
+    return _Builder(list(bases), bases, plain, iter(texts), shells=shells, deadly=deadly).build()
 
 
 @dataclass
@@ -123,12 +123,15 @@ class _Builder:
     mirrors: list[frozenset[str]] = field(default_factory=list)
     forbidden: set[str] = field(default_factory=set)
     shells: int = 0
+    deadly: bool = False
 
     KEPT_PATHS = ("/slow", "/unready", "/broken", "/moved-here", "/from-next-door")
 
     def build(self) -> KnownSite:
         for host in self.hosts:
             self.answers[host] = {}
+        if self.deadly:
+            self._reject(self.hosts[0], "/deadly", "stage_crashed", Answer(deadly=True))
         for number, host in enumerate(self.hosts):
             self._plain_pages(host)
             self._troubled_pages(host)
@@ -147,6 +150,7 @@ class _Builder:
         for i in range(self.plain):
             links = [f"/p/{child}" for child in (2 * i + 1, 2 * i + 2) if child < self.plain]
             links += [path for n, path in enumerate(special) if n % self.plain == i]
+            links += ["/deadly"] if self.deadly and i == 0 and host == self.hosts[0] else []
             links += [self.bases[other] + f"/p/{i}" for other in self.hosts[:2] if other != host]
             make = shell_html if self.shells and i % self.shells == 1 else page_html
             self._keep(host, f"/p/{i}", Answer(make(f"{host} {i}", next(self.texts), links)))

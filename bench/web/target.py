@@ -13,7 +13,7 @@ import threading
 import time
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -32,6 +32,7 @@ class Answer:
     location: str = ""
     seconds: float = 0.0
     first: tuple[int, ...] = ()
+    deadly: bool = False  # whoever asks for it dies before the answer: `Target.on_deadly` sees to it
 
 
 @dataclass(slots=True)
@@ -58,6 +59,8 @@ class Target:
     sites: Mapping[str, Mapping[str, Answer]] = field(default_factory=dict)
     visits: list[Visit] = field(default_factory=list)
     port: int = 0
+    on_deadly: Callable[[int], None] = lambda _: None
+    """Given the client's port of a request for a deadly page; runs in the server's thread."""
 
     def __enter__(self) -> Self:
         sockets = listen_on_all(self.hosts)
@@ -156,6 +159,9 @@ class Target:
         turn = self._asked[visit.host, visit.path]
         self._asked[visit.host, visit.path] += 1
         visit.status = answer.first[turn] if turn < len(answer.first) else answer.status
+        if answer.deadly:
+            self.on_deadly(writer.get_extra_info("peername")[1])
+            return False
         if answer.seconds and await _hung_up(reader, answer.seconds):
             return False
         if visit.status == RESET:

@@ -137,7 +137,7 @@ class Command(ProjectCommand, ScrapyCommand):
 
 
 def worker_names(given: str, count: int) -> list[str]:
-    """Names of the workers: WORKER_ID or host and process id, with a number."""
+    """Names of the workers: WORKER_ID or its default, with a number."""
     from crawler.config.crawl import default_worker_id
 
     return [f"{given or default_worker_id()}-{number}" for number in range(1, count + 1)]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import socket
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from crawler.config.declare import setting
@@ -54,7 +56,7 @@ class CrawlConfig:
 
     corpus_dir: str = setting("CORPUS_DIR", "corpus", "output folder, a path or an fsspec URL", digest=False)
     crawl_id: str = setting("CRAWL_ID", "crawl", "names the crawl in keys and files", check=check_name, digest=False)
-    worker_id: str = setting("WORKER_ID", "", "names this worker in files; empty = host name and process id",
+    worker_id: str = setting("WORKER_ID", "", "names this worker in files; empty = host name and a random part",
                              check=lambda v: check_name(v) if v else None, digest=False)  # fmt: skip
     redis_url: str | None = setting("REDIS_URL", None, "shared frontier; unset = embedded Valkey under CORPUS_DIR",
                                     check=check_redis_url, digest=False)  # fmt: skip
@@ -74,6 +76,11 @@ class CrawlConfig:
 
 
 def default_worker_id() -> str:
-    """Unique on this host and short enough for file names: host name and process id."""
+    """The same in one process, unique among all (each container has a process 1), short enough for file names."""
     host = "".join(c if c.isascii() and c.isalnum() else "-" for c in socket.gethostname())[:40]
-    return f"{host or 'worker'}-{os.getpid()}"
+    return f"{host or 'worker'}-{_random_part(os.getpid())}"
+
+
+@lru_cache(maxsize=1)
+def _random_part(_process: int) -> str:
+    return secrets.token_hex(4)

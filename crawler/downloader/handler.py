@@ -7,18 +7,21 @@ same place sees to it that a request is sent once: whether and when to try again
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urldefrag
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import DownloadFailedError
+from twisted.internet.defer import fail
 from twisted.web.client import URI
 
 from crawler.downloader.certificates import Certificates
 from crawler.downloader.private import Factory, Protocol, connect_through, remember_encoded_names, verify_by
 from crawler.policy.network import NetworkRules, rules_of
 from crawler.runtime import config_of
-from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
+from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT, TURN
+from crawler.scheduler.turned_away import PutBack
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -93,3 +96,9 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             request.meta[ANSWERED_AT] = time.monotonic()
             if (sent_at := self._sent.pop(url, None)) is not None:
                 request.meta[SENT_AT] = sent_at
+
+    def _may_be_sent(self, url: bytes) -> bool:
+        request, engine = self._asked.get(url), self.crawler.engine
+        if request is None or engine is None or TURN not in request.meta:
+            return True  # nobody's turn: this crawler has no gate
+        return cast("GivesTurns", engine.scheduler).may_be_sent(request)

@@ -38,6 +38,16 @@ class Nack(IntEnum):
     QUEUED = 1
 
 
+class Mark(StrEnum):
+    """What a worker says of a lease while it has it. Only what is in hand when a worker dies is suspected of that."""
+
+    KEEP = ""  # as before
+    IN_HAND = "h"  # its request is sent next, or a control file's that it waits for; until its outcome is recorded
+    ALONE = "a"  # in hand, and nothing else is
+    WAITING = "w"  # for its turn
+    DELIVERED = "d"  # its outcome is on its way into the store: whatever happens now is not the page's doing
+
+
 class Fault(IntEnum):
     """Whose failure a failed try was. The host's count towards its circuit breaker."""
 
@@ -50,11 +60,11 @@ class Fault(IntEnum):
 class Lease:
     """The right, until `expires_at`, to fetch one URL. Whoever holds it settles, retries, holds or releases it.
 
-    `link` is what was known of the URL when it was put. `attempt` is 1 at the first try and also counts leases that
-    expired. `exhausted` says that no try was left when it was handed out (workers died on it): it must be recorded and
-    settled, not fetched. `slot` is the politeness slot that came with it: milliseconds since the epoch at which the
-    scope may be asked again; `granted_at` its beginning. `visit` is what is remembered of the URL's last fetch, None at
-    its first.
+    `link` is what was known of the URL when it was put. `attempt` is 1 at the first try. `exhausted` says that no try
+    was left when it was handed out (workers died of it): it must be recorded and settled, not fetched. `alone`: a
+    worker died with it in hand, so it is fetched and judged with nothing else in hand. `slot` is the politeness slot
+    that came with it: milliseconds since the epoch at which the scope may be asked again; `granted_at` its beginning.
+    `visit` is what is remembered of the URL's last fetch, None at its first.
     """
 
     link: Link
@@ -66,6 +76,7 @@ class Lease:
     slot: int = 0
     holds: int = 0
     exhausted: bool = False
+    alone: bool = False
     reasons: tuple[str, ...] = ()
     visit: Visit | None = None
 
@@ -165,6 +176,8 @@ class Limits:
     quality_weight: float = 0.0
 
 
+DIED = "its worker died with nothing else in hand"
+"""Reason of a failed try (`common.lua`, suspects): enough of them give a URL up."""
 FOREVER = 7_258_118_400.0
 """2200-01-01T00:00:00Z in epoch seconds: until when a scope is paused that nobody resumes.
 

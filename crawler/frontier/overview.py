@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass, field
 from itertools import islice
+from typing import NamedTuple
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.member import leased
@@ -46,6 +47,7 @@ class ScopeView:
     blocked: str  # why; empty where it is not
     paused: bool
     barren: int = 0  # links that are parked, because their kind brought nothing new
+    suspects: int = 0  # of the queued: a worker died with them in hand, so they are tried alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class Overview:
     scopes: tuple[ScopeView, ...]  # longest queues first
     reasons: dict[str, int] = field(default_factory=dict)
     barren: tuple[ShapeView, ...] = ()  # kinds of links that are parked, most links first
+    workers: int = 0  # that show signs of life
 
     def as_json(self) -> dict[str, object]:
         """For machines."""
@@ -108,7 +111,17 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
         scopes=tuple(views[:top] if top else views),
         reasons=await _reasons(frontier, domain),
         barren=await _barren(frontier, domain),
+        workers=await frontier.connection.redis.zcount(frontier.prefix(0) + "workers", 1000 * frontier.now(), "+inf"),
     )
+
+
+class _Aside(NamedTuple):
+    """URLs of one scope that are not in its queue."""
+
+    leased: int
+    held: int
+    waiting: int
+    suspects: int
 
 
 class _Shelf:
@@ -122,14 +135,15 @@ class _Shelf:
 
     async def views(self, domain: str) -> list[ScopeView]:
         handed_out = Counter([leased(payload)[0] async for _, payload in self._hscan("lease")])
-        held, waiting = await self._parked("held"), await self._parked("later")
+        held, waiting, alone = [await self._parked(key) for key in ("held", "later", "alone")]
         barren = [scope.decode() async for scope, _ in self._hscan("barren")]
-        names = iter([domain] if domain else sorted({*handed_out, *held, *barren, *waiting, *(await self._names())}))
+        known = {*handed_out, *held, *barren, *waiting, *alone}
+        names = iter([domain] if domain else sorted(known | await self._names()))
         found: list[ScopeView] = []
         while part := list(islice(names, _PAGE)):
             rows = await self._frontier.run("overview", self._shard, list(part))
             found += [
-                self._view(name, row, handed_out[name], held[name], waiting[name])
+                self._view(name, row, _Aside(handed_out[name], held[name], waiting[name], alone[name]))
                 for name, row in zip(part, rows, strict=True)
             ]
         return found
@@ -139,18 +153,18 @@ class _Shelf:
         first = await self._redis.zrange(self._prefix + "ready", 0, 0, withscores=True)
         return [score / 1000 for _, score in first]
 
-    def _view(self, scope: str, row: list[int | bytes], leased: int, held: int, waiting: int) -> ScopeView:
+    def _view(self, scope: str, row: list[int | bytes], aside: _Aside) -> ScopeView:
         now = self._frontier.now()
         queued, busy, due, delay, ready, shut, why, paused, done, failed, barren = (
             item.decode() if isinstance(item, bytes) else item for item in row
         )
         return ScopeView(
             scope=scope,
-            queued=int(queued) + waiting,
-            waiting=waiting,
-            leased=leased,
+            queued=int(queued) + aside.waiting + aside.suspects,
+            waiting=aside.waiting,
+            leased=aside.leased,
             busy=int(busy),
-            held=held,
+            held=aside.held,
             done=int(done),
             failed=int(failed),
             delay=int(delay) / 1000,
@@ -160,6 +174,7 @@ class _Shelf:
             blocked=str(why),
             paused=bool(paused),
             barren=int(barren),
+            suspects=aside.suspects,
         )
 
     async def _names(self) -> set[str]:

@@ -47,6 +47,10 @@ def _totals(view: Overview) -> list[str]:
         + (f"   purged {c.purged:,}" if c.purged else ""),
         f"  {view.fetchable:,} may be fetched within a minute{oldest}",
     ]
+    if view.workers:
+        lines.append(f"  {number_of(view.workers, 'worker')} at work")
+    if suspects := sum(scope.suspects for scope in view.scopes):
+        lines.append(f"  {number_of(suspects, 'URL')} tried alone, because workers died with such pages in hand")
     if view.parked:
         lines.append(f"  {view.parked:,} wait for their next visit, {_first_visit(view.next_visit_in)}")
     return lines
@@ -90,6 +94,8 @@ def _remarks(s: ScopeView) -> str:
         parts.append(f"blocked for {humane(s.blocked_for)}: {s.blocked or 'no reason given'}")
     if s.barren:
         parts.append(f"{s.barren:,} parked")
+    if s.suspects:
+        parts.append(f"{s.suspects:,} tried alone")
     if s.waiting:
         parts.append(f"{s.waiting:,} try again later")
     return ", ".join(parts)

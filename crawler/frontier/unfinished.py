@@ -29,10 +29,14 @@ async def held(shards: Shards) -> AsyncIterator[tuple[str, str, float]]:
 
 
 async def queued(shards: Shards, scope: str) -> AsyncIterator[str]:
-    """The members of a scope's queue, its overflow included, in no particular order."""
+    """The members of a scope's queue, its overflow and what is tried alone included, in no particular order."""
     redis, prefix = shards.connection.redis, shards.prefix(shards.shard_of_scope(scope))
     async for member, _ in redis.zscan_iter(f"{prefix}q:{scope}", count=500):
         yield member.decode()
+    async for entry, _ in redis.zscan_iter(f"{prefix}alone", count=500):
+        of, _, member = entry.decode().split("\t", 2)
+        if of == scope:
+            yield member
     start = 0
     while entries := await redis.lrange(f"{prefix}o:{scope}", start, start + 499):
         for entry in entries:

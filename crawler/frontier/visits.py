@@ -6,12 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from crawler.document import Document, Drop, Reason
 from crawler.frontier.model import Batch
 from crawler.frontier.packing import url_hash
 from crawler.frontier.shards import Shards
-from crawler.recrawl.visit import Intervals, Visit
+from crawler.recrawl.visit import Intervals, Visit, visit_after
+
+if TYPE_CHECKING:
+    from crawler.config import FrontierConfig
 
 _SWEEP_BATCH = 8  # hashes of about 32 URLs a call: the server answers nobody else while a script runs
 _HASTEN_BATCH = 512  # URLs a call
@@ -98,3 +102,22 @@ class Visits:
             first = await connection.patiently(partial(connection.redis.zrange, due, 0, 0, withscores=True))
             times += [at / 1000 for _, at in first]
         return waiting, min(times, default=None)
+
+
+def name_of_page(record: dict[str, Any]) -> str:
+    """The canonical URL of a record's page: what the frontier calls it."""
+    return str(record.get("canonical_url") or record["url"])
+
+
+def visit_of_record(record: dict[str, Any], config: FrontierConfig, now: float) -> bytes:
+    """What the crawl would have remembered of the page behind a final record, for a later RECRAWL."""
+    reason = Reason.of(record["reason"]) if "reason" in record else None
+    if not config.recrawl_remember or (reason is not None and not reason.meaning):
+        return b""  # a reason that only another version has: nothing is known of the visit
+    doc = Document(url=record["url"])
+    for name in ("doc_id", "content_hash", "etag", "last_modified", "http_status", "crawled_at", "char_count"):
+        setattr(doc, name, record.get(name) or getattr(doc, name))
+    doc.extraction_yield, doc.quality_score = record.get("extraction_yield"), record.get("quality_score")
+    if reason is not None:
+        doc.verdict = Drop(record["stage"], reason)
+    return visit_entry(name_of_page(record), visit_after(None, doc, Intervals.of(config), now))

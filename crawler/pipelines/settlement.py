@@ -20,6 +20,7 @@ from crawler.frontier.unfinished import held
 from crawler.pipelines.base import StageDrop, refuse_to_start
 from crawler.pipelines.duplicate_index import release
 from crawler.pipelines.foreign import ForeignVerdicts
+from crawler.pipelines.recovered import settle_recovered
 from crawler.pipelines.replaced import take_out_replaced
 from crawler.pipelines.sink import Sink, sink_of
 from crawler.policy.counts import PolicyCounts
@@ -28,8 +29,11 @@ from crawler.recrawl.visit import text_digest
 from crawler.runtime import config_of
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.scheduler import Scheduler, clock_of, frontier_of
+from crawler.server.errors import FrontierError
 from crawler.statkeys import (
     FATAL,
+    GIVEN_UP,
+    GIVEN_UP_EXAMPLES,
     KEPT,
     LEFT_ON_HOLD,
     RECRAWL_NEXT_AT,
@@ -100,10 +104,14 @@ class Settlement:
         try:
             if not self._config.frontier.recrawl:
                 await self._pool.ready()  # before the run begins for the manifest: loading models is not crawling
-            for file in await self._sink.open():
+            scheduler = self._frontier
+            recovered = await self._sink.open(None if scheduler is None else scheduler.claim)
+            for file in recovered:
                 cut = f", {file.cut_bytes} bytes of a torn record cut off" if file.cut_bytes else ""
                 logger.warning("recovered %s of a crashed worker: %d records%s", file.path, file.documents, cut)
-        except (StorageError, PoolError) as error:
+            if scheduler is not None:
+                await settle_recovered(scheduler.frontier, self._config, self._sink.corpus, recovered)
+        except (StorageError, PoolError, FrontierError) as error:
             refuse_to_start(self._crawler, error)
 
     async def process_item(self, doc: Document) -> Document:
@@ -204,8 +212,11 @@ class Settlement:
         self._count(f"{REJECTED}/{verdict.stage}/{verdict.reason}", doc)
         for key in self._policy.keys(verdict, doc.domain):
             self._stats.inc_value(key)
+        if verdict.stage == "frontier" and verdict.reason is DropReason.STAGE_CRASHED:
+            self._count_example(GIVEN_UP, GIVEN_UP_EXAMPLES, f"{doc.url}: {verdict.detail}")
         if verdict.reason.unreached:  # a first run in which every URL ends so has failed
-            self._count_unreached(doc.url, verdict)
+            example = f"{doc.url}: {verdict.reason}, {verdict.detail}"
+            self._count_example(UNREACHED, UNREACHED_EXAMPLES, example)
         await self._settle(doc)
 
     async def _settle(self, doc: Document) -> None:
@@ -274,10 +285,10 @@ class Settlement:
             add(stage_seconds(stage), seconds)  # type: ignore[arg-type]  # a sum of seconds
             add(stage_documents(stage))
 
-    def _count_unreached(self, url: str, verdict: Drop) -> None:
-        self._stats.inc_value(UNREACHED)
-        if len(examples := self._stats.get_value(UNREACHED_EXAMPLES, [])) < MAX_EXAMPLES:
-            self._stats.set_value(UNREACHED_EXAMPLES, [*examples, f"{url}: {verdict.reason}, {verdict.detail}"])
+    def _count_example(self, key: str, examples: str, sentence: str) -> None:
+        self._stats.inc_value(key)
+        if len(known := self._stats.get_value(examples, [])) < MAX_EXAMPLES:
+            self._stats.set_value(examples, [*known, sentence])
 
     def _stop(self, error: StorageError | PoolError) -> None:
         """Nothing more can be judged or recorded, so nothing more may be fetched; open leases go back."""

@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -85,18 +85,23 @@ class Sink:
         self._undelivered: deque[tuple[int, asyncio.Future[None]]] = deque()  # by number of the record, smallest first
         self._told = 0  # writer thread: records whose delivery the loop has heard of
 
-    async def open(self) -> list[Recovered]:
+    async def open(self, claim: Callable[[str, str], Awaitable[None]] | None = None) -> list[Recovered]:
         """Start the writer thread and open the corpus; returns what was recovered from dead writers.
 
-        Raises: StorageError where the folder is foreign, unwritable, or written under this name by a live process.
+        `claim` is awaited with the tokens of this process and of one that was killed under its name, before anything
+        of that name is touched. Raises: StorageError where the folder is foreign, unwritable, or written under this
+        name by a live process; whatever `claim` does.
         """
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._work, name="corpus-writer", daemon=True)
         self._thread.start()
         try:
+            predecessor: str = await self._submit(self.corpus.lock)
+            if claim is not None:
+                await claim(self.corpus.token, predecessor)
             found: list[Recovered] = await self._submit(self.corpus.open)
         except BaseException:
-            await self._end(lambda: None)
+            await self._end(self.corpus.unlock)
             raise
         return found
 

@@ -21,6 +21,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import load_object
 
+from crawler.frontier.claims import Claims, Identity
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.model import Counts, Fault, Lease, Mode, PutStatus
@@ -32,6 +33,7 @@ from crawler.scheduler.acknowledge import Acknowledgements
 from crawler.scheduler.ending import Ending
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.gate import PolitenessGate
+from crawler.scheduler.hands import Hands
 from crawler.scheduler.heartbeat import Heartbeat
 from crawler.scheduler.held import bring_back_held
 from crawler.scheduler.in_flight import Flight, InFlight
@@ -88,6 +90,7 @@ class Scheduler(BaseScheduler):
         self._config = config
         self._location = ServerLocation(config)
         self._opened = False
+        self._claims: Claims | None = None
         self._in_flight = InFlight()
         self.on_nothing_else: Callable[[], None] = lambda: None  # called while outcomes are all that is waited for
         self._tasks = Tasks(self._stop_crawl)
@@ -176,6 +179,17 @@ class Scheduler(BaseScheduler):
         """The URL cannot be judged before `until`; it waits aside and does not keep the crawl from ending."""
         await self._acknowledgements.hold(token, until, reason)
 
+    async def claim(self, token: str, predecessor: str) -> None:
+        """Take this worker's name for the process `token`; `predecessor` bore it and has certainly ended.
+
+        Raises: NameTakenError where a live worker has it.
+        """
+        gone = predecessor if self._config.crawl.redis_url is not None else "*"  # our own server: the lock told all
+        claims = Claims(self.frontier, Identity(self._config.crawl.worker_id, token, gone))
+        await claims.enter()
+        self._claims = claims
+        self._tasks.spawn(claims.keep())
+
     async def put_back(self, token: str, not_before: float) -> None:
         """The URL was not tried after all; costs no attempt."""
         await self._acknowledgements.put_back(token, not_before)
@@ -224,6 +238,10 @@ class Scheduler(BaseScheduler):
     async def turn(self, request: Request) -> None:
         """The gate's question: wait until this very request may be sent. Raises: PutBack, Exhausted."""
         await self._turns.turn(request)
+
+    def may_be_sent(self, request: Request) -> bool:
+        """The wire's last question before it writes a request: False where its turn or its lease has passed."""
+        return self._turns.may_be_sent(request)
 
     @property
     def _stats(self) -> StatsCollector:
@@ -274,7 +292,8 @@ class Scheduler(BaseScheduler):
         self._begin()
 
     def _begin(self) -> None:
-        self._turns = Turns(self.frontier, self._in_flight, lambda: self._engine.closing)
+        hands = Hands(self._stats, self.frontier, self._in_flight)
+        self._turns = Turns(self.frontier, self._in_flight, hands, lambda: self._engine.closing)
         self._prefetch = Prefetch(
             self._engine,
             self._stats,
@@ -285,6 +304,7 @@ class Scheduler(BaseScheduler):
             put_queue=lambda: self._put_queue,
             nothing_else=lambda: self.on_nothing_else(),  # noqa: PLW0108  # set later
             may_begin=lambda: not isinstance(self._spider, JoinsCrawl) or self._spider.has_joined,
+            hands=hands,
         )
         self._put_queue = PutQueue(self.frontier, self._prefetch.refill)
         self._acknowledgements = Acknowledgements(
@@ -292,16 +312,17 @@ class Scheduler(BaseScheduler):
             self.frontier,
             self._in_flight,
             self._revisits,
+            hands,
             stir=self._prefetch.stir,
             backoff=self._config.frontier.retry_backoff_seconds,
         )
         self.ending = Ending(self._engine, self._stats, self.frontier.connection, lambda: len(self._in_flight))
-        heartbeat = Heartbeat(self._engine, self._stats, self.frontier, self._in_flight, recover=self._recover)
+        heartbeat = Heartbeat(self._engine, self._stats, self.frontier, self._in_flight, hands, recover=self._recover)
         self._opened = True
         self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
         held = bring_back_held(self.frontier, self._config.frontier.idle_seconds)
         follow = follow_rules(self.frontier, self._config)
-        watch = heartbeat.keep_alive(), heartbeat.inspect(), self.ending.run()
+        watch = heartbeat.keep_alive(), heartbeat.inspect(), self.ending.run(), self._turns.wakefulness.watch()
         for task in (self._prefetch.run(), *watch, self._revisits.run(), held, follow):
             self._tasks.spawn(task)
 
@@ -314,6 +335,8 @@ class Scheduler(BaseScheduler):
                 await self._put_queue.drain()
                 await self._acknowledgements.drain()
                 await self.frontier.release(self._in_flight.tokens())
+                if self._claims is not None:
+                    await self._claims.leave()
         except TimeoutError:
             log.warning("the frontier's server is unreachable: unsettled URLs return when their leases expire")
         finally:  # also from a frontier that answers with errors: the engine logs them

@@ -5,6 +5,8 @@ from __future__ import annotations
 from scrapy.exceptions import IgnoreRequest
 
 from crawler.document import Drop, DropReason
+from crawler.frontier.model import DIED
+from crawler.number import number_of
 
 
 class PutBack(IgnoreRequest):
@@ -19,7 +21,9 @@ class Exhausted(IgnoreRequest):
     """No try was left when the URL was handed out: it is recorded, not fetched. `drop` says why."""
 
     def __init__(self, reasons: tuple[str, ...]) -> None:
-        crashed = bool(reasons) and all(reason == "lease expired" for reason in reasons)
-        reason = DropReason.STAGE_CRASHED if crashed else DropReason.DOWNLOAD_FAILED
-        self.drop = Drop("frontier", reason, "; ".join(reasons)[-512:])
+        if reasons and reasons[-1] == DIED:
+            deaths = number_of(reasons.count(DIED), "worker")
+            self.drop = Drop("frontier", DropReason.STAGE_CRASHED, f"{deaths} died with this page alone in hand")
+        else:
+            self.drop = Drop("frontier", DropReason.DOWNLOAD_FAILED, "; ".join(reasons)[-512:])
         super().__init__(self.drop.detail)

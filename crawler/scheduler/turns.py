@@ -12,8 +12,10 @@ import time
 from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Lease
-from crawler.scheduler.in_flight import SENT_AT
+from crawler.scheduler.in_flight import SENT_AT, TURN
 from crawler.scheduler.turned_away import Exhausted, PutBack
+from crawler.scheduler.wakefulness import Wakefulness
+from crawler.times import Moments, moment, seconds_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from crawler.frontier.client import Frontier
+    from crawler.scheduler.hands import Hands
     from crawler.scheduler.in_flight import Flight, InFlight
 
 _TICKET_SECONDS = 1.0  # how soon after wait() the request has to follow
@@ -29,6 +32,7 @@ _FRESH_SECONDS = 0.1  # at most
 _REMEMBERED = 10_000  # scopes
 _LAST_WAIT = 2.0  # seconds that a worker which ends still waits for a turn
 _LOOK = 0.5  # seconds between two looks whether it ends
+_RESERVE, _RESERVE_SECONDS = 0.1, 1.0  # how long before the end of a lease nothing is sent any more: share, at most
 
 
 class Turns:
@@ -38,10 +42,18 @@ class Turns:
     of a slow site may have its robots.txt and four opt-out files before it, each at a turn of its own.
     """
 
-    def __init__(self, frontier: Frontier, in_flight: InFlight, closing: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        frontier: Frontier,
+        in_flight: InFlight,
+        hands: Hands,
+        closing: Callable[[], bool] = lambda: False,
+        moments: Moments = moment,
+    ) -> None:
         self._closing = closing
         self._frontier = frontier
-        self._in_flight = in_flight
+        self._in_flight, self._hands = in_flight, hands
+        self._moments, self.wakefulness = moments, Wakefulness(moments)
         self._tickets: dict[str, float] = {}
         self._extras: dict[str, float] = {}  # scope → when its latest request without a lease was sent
 
@@ -57,12 +69,32 @@ class Turns:
         flight = self._in_flight.get(lease.token) if isinstance(lease, Lease) else None
         if flight is None:
             await self._turn_of_stranger(request.url)
-            return
+        else:
+            await self._turn_of_page(flight)
+        request.meta[TURN] = self.wakefulness.naps
+
+    def may_be_sent(self, request: Request) -> bool:
+        """The wire's last question, just before it writes: False where the turn or the lease has passed since."""
+        lease = request.meta.get("lease")
+        flight = self._in_flight.get(lease.token) if isinstance(lease, Lease) else None
+        current = request.meta.get(TURN) == self.wakefulness.naps and (flight is None or not self._is_stale(flight))
+        if not current and flight is not None:
+            flight.sent_at = None
+        return current
+
+    def _is_stale(self, flight: Flight) -> bool:
+        """Its lease has ended, or is about to: another worker may ask for its page, and has the turn of its host."""
+        term = self._frontier.limits.lease_seconds
+        return seconds_between(flight.renewed, self._moments()) > term - min(_RESERVE * term, _RESERVE_SECONDS)
+
+    async def _turn_of_page(self, flight: Flight) -> None:
         if flight.lease.exhausted:
             raise Exhausted(flight.lease.reasons)
         if not self._owns_fresh_slot(flight):
+            self._hands.put_down([flight])
             flight.slot = await self._await_slot(flight.lease.scope, 0 if flight.slot_used else flight.slot)
-        if flight.epoch != self._frontier.connection.epoch:
+        ours = await self._hands.take([flight])
+        if not ours or flight.epoch != self._frontier.connection.epoch:
             raise PutBack(self._frontier.now())  # the restarted server may not know of this lease and count it twice
         flight.slot_used = True
         flight.sent_at = self._frontier.now()
@@ -86,8 +118,11 @@ class Turns:
         scope = self._frontier.scope_of(url)
         if time.monotonic() - self._tickets.pop(scope, -_TICKET_SECONDS) >= _TICKET_SECONDS:
             await self._take_slot(scope)
+        waiting = list(self._in_flight.begun())  # a control file is asked for because of one of these
+        await self._hands.take([flight for flight in waiting if flight.lease.scope == scope] or waiting)
 
     async def _take_slot(self, scope: str) -> None:
+        self._hands.put_down(flight for flight in self._in_flight.begun() if flight.lease.scope == scope)
         for flight in self._in_flight.of_scope(scope):
             if self._owns_fresh_slot(flight):
                 flight.slot_used = True
@@ -99,10 +134,13 @@ class Turns:
     async def _await_slot(self, scope: str, own: int) -> int:
         """Wait for a turn at the scope, also at the distance from what this worker sent without a lease."""
         patience = self._frontier.limits.patience
-        at, slot = await self._frontier.politeness.claim(scope, own, patience)
-        delay = slot / 1000 - at
-        await self._sleep_until(max(at, self._extras.get(scope, 0.0) + delay), patience)
-        return slot
+        while True:
+            at, slot = await self._frontier.politeness.claim(scope, own, patience)
+            delay, naps = slot / 1000 - at, self.wakefulness.naps
+            await self._sleep_until(max(at, self._extras.get(scope, 0.0) + delay), patience)
+            if naps == self.wakefulness.naps:
+                return slot
+            own = slot  # it overslept: this turn is still its own only where nobody has taken one since
 
     def _owns_fresh_slot(self, flight: Flight) -> bool:
         if flight.slot_used:

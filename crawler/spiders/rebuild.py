@@ -137,11 +137,13 @@ async def _adopt(frontier: Frontier, config: Config, place: Place, found: Rebuil
     from crawler.dataset.verify import is_final
     from crawler.frontier.adopt import adopt
     from crawler.frontier.model import REOPENED, REOPENED_SECONDS
+    from crawler.frontier.visits import name_of_page, visit_of_record
 
     failed = False
     async for batch in _batches(_records(config, place)):
+        now = frontier.now()
         final = [record for record in batch if is_final(record.get("reason"))]
-        found.finished += await adopt(frontier, [(_address(r), _visit(r, config, frontier.now())) for r in final])
+        found.finished += await adopt(frontier, [(_address(r), visit_of_record(r, config.frontier, now)) for r in final])
         failed = failed or any(is_failure(record.get("reason")) for record in batch)
     if failed:
         await frontier.shared.put_blob(REOPENED, b"1", REOPENED_SECONDS)
@@ -151,26 +153,8 @@ def _address(record: dict[str, Any]) -> Address:
     """What the page of a record is called, and how it was asked for."""
     from crawler.urls.canonicalize import Address
 
-    name, asked = str(record.get("canonical_url") or record["url"]), str(record["url"])
+    name, asked = name_of_page(record), str(record["url"])
     return Address(name, "" if asked == name else asked)
-
-
-def _visit(record: dict[str, Any], config: Config, now: float) -> bytes:
-    """What the crawl would have remembered of the page for a later RECRAWL."""
-    from crawler.document import Document, Drop, Reason
-    from crawler.frontier.visits import visit_entry
-    from crawler.recrawl.visit import Intervals, visit_after
-
-    reason = Reason.of(record["reason"]) if "reason" in record else None
-    if not config.frontier.recrawl_remember or (reason is not None and not reason.meaning):
-        return b""  # a reason that only another version has: nothing is known of the visit
-    doc = Document(url=record["url"])
-    for name in ("doc_id", "content_hash", "etag", "last_modified", "http_status", "crawled_at", "char_count"):
-        setattr(doc, name, record.get(name) or getattr(doc, name))
-    doc.extraction_yield, doc.quality_score = record.get("extraction_yield"), record.get("quality_score")
-    if reason is not None:
-        doc.verdict = Drop(record["stage"], reason)
-    return visit_entry(_address(record).name, visit_after(None, doc, Intervals.of(config.frontier), now))
 
 
 # --- what was kept ---------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 The model is written from the outside: it knows which URL is in which state and when requests went out, not how the
 server computes it. After every step the server's keys are recounted from scratch. The invariants:
 
-exactly one place       a URL is queued (in order or overflowed), later, leased, held, dead, or done; put twice = once
+exactly one place       a URL is queued (in order or overflowed), later, leased, held, alone, dead, or done: once
 counters = recount      what `counts` says is what is there
 distance                no two turns of a scope closer than its delay: the crawl's, or what any source asks for
 concurrency             never more requests of a scope under way than allowed
@@ -11,6 +11,8 @@ ready                   a scope is ready if and only if its queue is not empty, 
 blocks                  nothing is handed out while a scope is blocked or its breaker open; then exactly one probe
 nobody is passed over   what is clearly ready is handed out while there is room, and within H leases of others
 crash                   an expired lease comes back, late outcomes do nothing, a restarted server knows everything
+deaths                  an expired lease costs nothing; what was in hand comes back alone, and is given up only after
+                        three deaths alone or more, and then at once where they came quickly
 pauses                  nothing is handed out of a paused scope or crawl; a block that was there holds afterwards
 purge                   nothing of a purged scope is queued again or taken; what is under way may end
 caps                    no more pages of a scope than its cap are ever taken
@@ -49,7 +51,7 @@ from hypothesis.stateful import (
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.member import leased, unpack
-from crawler.frontier.model import FOREVER, Fault, Lease, Limits, Mode, Nack, PutStatus, Wire
+from crawler.frontier.model import FOREVER, Fault, Lease, Limits, Mark, Mode, Nack, PutStatus, Wire
 from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, OTHER, SHORT, packed_outcome
 from crawler.frontier.shapes import shapes_of
 from crawler.server.embedded import EmbeddedServer
@@ -73,9 +75,15 @@ _serial = itertools.count()
 @dataclass
 class Page:
     rank: tuple[int, int]  # what leaves its queue first: (-priority, sequence)
-    state: str = "queued"  # queued, later, leased, held, done, dead, purged
+    state: str = "queued"  # queued, later, leased, held, alone, done, dead, purged
     attempts: int = 0
-    at: float = 0.0  # later, held: due; leased: expiry
+    at: float = 0.0  # later, held, alone: due; leased: expiry
+    in_hand: bool = False
+    suspect: bool = False
+    deaths: int = 0  # alone in hand
+    hours: float = 0.0  # seconds alone in hand, at most, up to these deaths
+    since: float | None = None
+    seen: float = 0.0
     token: str = ""
     wire: bool = False
     exhausted: bool = False
@@ -226,10 +234,15 @@ class FrontierMachine(RuleBasedStateMachine):
         self.expire_and_wake()
         self.maybe_released: list[Page] = []
         waiting = [scope for scope in SCOPES if self.clearly_ready(scope)]
+        suspects = [url for url, page in self.pages.items() if self.is_clearly_due(url, page)]
         granted = self.do(self.frontier.lease(n)).leases
         for lease in granted:
             self.grant(lease)
         self.note_what_was_parked()  # what moved out of an overflow
+        if any(lease.alone for lease in granted):
+            assert len(granted) == 1 or self.frontier.limits.shards > 1
+            return granted
+        assert not suspects or (self.frontier.limits.shards > 1 and len(granted) == n), "a suspect was passed over"
         self.nobody_waits_for_ever(waiting, [lease.scope for lease in granted])
         if len(granted) < n:
             for scope in SCOPES:
@@ -266,7 +279,7 @@ class FrontierMachine(RuleBasedStateMachine):
             if sent and not page.exhausted:
                 record = self.scopes[lease.scope]
                 record.failures, record.openings, record.probe = 0, 0, ""
-            page.state = "dead" if page.exhausted else "done"
+            page.state, page.suspect, page.deaths, page.hours = "dead" if page.exhausted else "done", False, 0, 0.0
             self.note_what_was_parked()
             if kind in (SHORT, DUPLICATE, OTHER) and not self.max_queued:
                 waiting = [u for u, p in self.pages.items() if lease.scope in u and p.link and p.state == "queued"]
@@ -374,6 +387,37 @@ class FrontierMachine(RuleBasedStateMachine):
             if self.holds(lease):
                 self.pages[lease.url].at = self.now + LEASE_SECONDS
 
+    @rule(lease=leases, mark=st.sampled_from([Mark.IN_HAND, Mark.IN_HAND, Mark.WAITING, Mark.DELIVERED]))
+    def mark(self, lease: Lease, mark: Mark) -> None:
+        page = self.pages[lease.url]
+        if page.exhausted and self.holds(lease):
+            return  # it is recorded and never in hand
+        alone = mark is Mark.IN_HAND and lease.alone
+        (ours,) = self.do(self.frontier.mark([(lease.token, Mark.ALONE if alone else mark)]))
+        assert ours is self.holds(lease)
+        if not ours:
+            return
+        page.at, page.in_hand = self.now + LEASE_SECONDS, mark is Mark.IN_HAND
+        if alone and page.suspect:
+            page.since, page.seen = self.now if page.since is None else page.since, self.now
+        if mark is Mark.DELIVERED:
+            page.suspect, page.deaths, page.hours, page.since = False, 0, 0.0, None
+
+    @rule(held=st.lists(leases, min_size=1, max_size=3))
+    def die(self, held: list[Lease]) -> None:
+        """A worker dies with these in hand; it had others, perhaps, which it had not begun."""
+        for lease in held:
+            self.mark(lease, Mark.IN_HAND)
+        self.advance(LEASE_SECONDS)
+
+    @rule(n=st.integers(3, 8))
+    def kill_worker_after_worker(self, n: int) -> None:
+        """Whatever comes is in hand when its worker dies."""
+        for _ in range(n):
+            for lease in self.take(1):
+                self.mark(lease, Mark.IN_HAND)
+            self.advance(70.0)
+
     @rule(scope=st.sampled_from(SCOPES), pause=st.sampled_from([1.0, 30.0]))
     def block(self, scope: str, pause: float) -> None:
         self.do(self.frontier.politeness.block(scope, self.now + pause, "Retry-After"))
@@ -409,7 +453,9 @@ class FrontierMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.tended and not any(record.purged for record in self.scopes.values()))
     @rule(scope=st.sampled_from(SCOPES))
     def purge(self, scope: str) -> None:
-        gone = [p for u, p in self.pages.items() if scope in u and p.state in ("queued", "later", "held", "parked")]
+        gone = [
+            p for u, p in self.pages.items() if scope in u and p.state in ("queued", "later", "held", "parked", "alone")
+        ]
         assert self.do(self.frontier.control.purge(scope)) == len(gone)
         for page in gone:
             page.state = "purged"
@@ -524,7 +570,10 @@ class FrontierMachine(RuleBasedStateMachine):
         return found
 
     def requeued(self, url: str) -> None:
-        self.pages[url].state = "purged" if self.record_of(url).purged else "queued"
+        page = self.pages[url]
+        page.state = "purged" if self.record_of(url).purged else "alone" if page.suspect else "queued"
+        if page.suspect:
+            page.at = self.now
 
     def holds(self, lease: Lease) -> bool:
         page = self.pages[lease.url]
@@ -559,29 +608,54 @@ class FrontierMachine(RuleBasedStateMachine):
         for url, page in self.pages.items():
             if page.state == "leased" and page.at <= self.now:
                 page.wire, page.exhausted = False, False
-                self.requeued(url)
-                page.attempts += 1
+                self.returned(url, page)
                 for record in self.scopes.values():
                     record.rest_until = max(record.rest_until, self.now + self.longest_delay(record))
                     record.probe = "" if record.probe == page.token else record.probe
             elif page.state == "later" and page.at <= self.now:
                 self.requeued(url)
 
+    def returned(self, url: str, page: Page) -> None:
+        """Its worker is gone."""
+        in_hand, page.in_hand, before = page.in_hand, False, page.suspect
+        page.suspect = before or in_hand
+        self.requeued(url)
+        if in_hand and before:
+            page.deaths += 1
+            page.hours += page.seen - (page.since or 0.0) + 0.25 if page.since is not None else 0.25
+            page.at = self.now + min(64.0, 2.0**page.deaths)
+        page.since = None
+
+    def is_clearly_due(self, url: str, page: Page) -> bool:
+        scope = next(scope for scope in SCOPES if scope in url)
+        record = self.scopes[scope]
+        rested = self.now >= max(record.rest_until, record.blocked_until)
+        free = self.busy(scope) < self.concurrency and not record.probe
+        return page.state == "alone" and page.at <= self.now and rested and free and self.mode is Mode.RUN
+
     def release_holds(self) -> None:
-        if any(p.state in ("queued", "later", "leased") for p in self.pages.values()):
+        if any(p.state in ("queued", "later", "leased", "alone") for p in self.pages.values()):
             due = sorted((p for p in self.pages.values() if p.state == "held" and p.at <= self.now), key=lambda p: p.at)
             self.maybe_released = due
 
     def grant(self, lease: Lease) -> None:
         page, record = self.pages[lease.url], self.scopes[lease.scope]
-        assert page.state == "queued"
+        assert page.state == ("alone" if page.suspect else "queued")
+        assert lease.alone is page.suspect
         assert lease.attempt == page.attempts + 1
-        assert lease.exhausted is (page.attempts >= TRIES)
+        if page.attempts < TRIES:
+            proof = page.deaths >= 3 and page.hours / page.deaths < 10.0
+            assert lease.exhausted is proof or (lease.exhausted and page.deaths > 3)
+        else:
+            assert lease.exhausted
+        page.in_hand, page.since = False, None
         mine = [p for p in self.queue_of(lease.scope) if not p.link]
-        queue = [page] if page.link else mine
-        if page.link and not page.revived and not self.max_queued:
+        queue = [page] if page.link or page.suspect else mine
+        if page.link and not page.suspect and not page.revived and not self.max_queued:
             assert all(p.rank[0] == LAST for p in mine), "a link before what has a priority"
-        if self.max_queued and not page.link:  # beyond the overflow only those of one priority keep their order
+        if (
+            self.max_queued and not page.link and not page.suspect
+        ):  # beyond the overflow only those of one priority keep their order
             queue = [p for p in queue if p.rank[0] == page.rank[0] and not p.loose] if not page.loose else [page]
         assert page.rank == min(p.rank for p in queue)
         page.state, page.token, page.at = "leased", lease.token, self.now + LEASE_SECONDS
@@ -642,7 +716,7 @@ class FrontierMachine(RuleBasedStateMachine):
         assert found == {url: page.state for url, page in self.pages.items() if page.state not in ("done", "purged")}
         tally = Counter(page.state for page in self.pages.values())
         counts = self.do(self.frontier.counts())
-        assert counts.queued == tally["queued"] + tally["later"]
+        assert counts.queued == tally["queued"] + tally["later"] + tally["alone"]
         assert (counts.leased, counts.held, counts.done) == (tally["leased"], tally["held"], tally["done"])
         assert (counts.dead, counts.purged, counts.seen) == (tally["dead"], tally["purged"], len(self.pages))
         assert counts.barren == tally["parked"]
@@ -672,7 +746,7 @@ class FrontierMachine(RuleBasedStateMachine):
                 places.append((unpack(member, scope).link.url, "leased"))
                 busy[scope] += payload.startswith(b"o")
             assert await redis.hlen(prefix + "lease") == await redis.zcard(prefix + "leases")
-            for key in ("later", "held"):
+            for key in ("later", "held", "alone"):
                 for entry in await redis.zrange(prefix + key, 0, -1):
                     scope, _, member = entry.decode().split("\t", 2)
                     places.append((unpack(member, scope).link.url, key))

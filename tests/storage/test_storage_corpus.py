@@ -39,7 +39,10 @@ def crash(corpus):
     """What the kernel does when a process dies: its files are closed as they are, its lock is gone."""
     for writer in (corpus._kept, corpus._rejected, corpus._archive):
         writer.abandon()
-    corpus._lock.release()
+    if corpus._claim is not None:
+        corpus._claim._ended.set()
+    os.close(corpus._lock._fd)  # the lock file stays
+    corpus._lock._fd = None
 
 
 def kill_after(process, acknowledged):

@@ -13,6 +13,8 @@ from crawler.number import number_of
 from crawler.observe.live import idle
 from crawler.observe.report.summary import summarise
 from crawler.statkeys import (
+    GIVEN_UP,
+    GIVEN_UP_EXAMPLES,
     KEPT,
     MISSED_SITEMAPS,
     MISSED_SITEMAPS_EXAMPLES,
@@ -31,8 +33,9 @@ from crawler.storage.files.errors import StorageError
 FINISHED = "finish_reason"
 MOST_EXAMPLES = 5
 _OF_THE_CRAWL = (FINISHED, STANDSTILL, WAITING)
-_ADDED = (SITEMAPS, f"{PUT}/", RECRAWL, MISSED_SITEMAPS)
-_NAMES = (*_OF_THE_CRAWL, *_ADDED, SEEDS, MISSED_SITEMAPS_EXAMPLES)
+_ADDED = (SITEMAPS, f"{PUT}/", RECRAWL, MISSED_SITEMAPS, GIVEN_UP)
+_EXAMPLES = (MISSED_SITEMAPS_EXAMPLES, GIVEN_UP_EXAMPLES)
+_NAMES = (*_OF_THE_CRAWL, *_ADDED, SEEDS, *_EXAMPLES)
 
 CRAWLED = {
     "corpus": ("string", "CORPUS_DIR"),
@@ -72,14 +75,25 @@ def together(ends: Iterable[Mapping[str, Any]], kept: int, rejected: Mapping[str
         found.update({name: value for name, value in end.items() if name.startswith(SEEDS)})
         added.update({name: n for name, n in end.items() if name.startswith(_ADDED) and isinstance(n, int)})
     found[SEEDS_KNOWN] = min((int(end.get(SEEDS_KNOWN, 0)) for end in ends if SEEDS in end), default=0)
-    examples = [line for end in ends for line in end.get(MISSED_SITEMAPS_EXAMPLES, ())]
+    examples = {name: [line for end in ends for line in end.get(name, ())][:MOST_EXAMPLES] for name in _EXAMPLES}
     last = {name: value for end in ends[-1:] for name, value in end.items() if name in _OF_THE_CRAWL}
-    return {**found, **added, MISSED_SITEMAPS_EXAMPLES: examples[:MOST_EXAMPLES], **last}
+    return {**found, **added, **examples, **last}
+
+
+def given_up(count: int) -> str:
+    """The sentence on pages that killed their workers."""
+    pages = "1 page was" if count == 1 else f"{count:,} pages were"
+    return (
+        f"{pages} given up: every worker that had such a page alone in hand died "
+        "(`gristmill frontier requeue dead --reason died` queues them again):"
+    )
 
 
 def sections(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
     """Sections on what the run did not do, and on sitemap files that brought nothing and do not fail the crawl."""
     yield from idle.sections(stats)
+    if count := stats.get(GIVEN_UP, 0):
+        yield "Given up", Text("\n".join([given_up(count), *stats.get(GIVEN_UP_EXAMPLES, [])]))
     if count := stats.get(MISSED_SITEMAPS, 0):
         lines = stats.get(MISSED_SITEMAPS_EXAMPLES, [])
         rest = f"and {count - len(lines):,} more" if lines else f"{number_of(count, 'file')}, named in the log"

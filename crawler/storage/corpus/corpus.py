@@ -21,6 +21,7 @@ from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.origin import policy_fields
 from crawler.storage.archive.records import Referred
 from crawler.storage.archive.writer import WarcLocation, WarcWriter
+from crawler.storage.corpus.claim import StoreClaim
 from crawler.storage.corpus.manifest import Ledger, merge, start_run
 from crawler.storage.corpus.recovery import Recovered, local_names, lock_of, recover, recover_writer
 from crawler.storage.corpus.sources import hashes_of
@@ -76,7 +77,11 @@ class Corpus:
         self._config, self._clock, self._new_id = config, clock, new_id
         self.writer = f"{config.crawl.crawl_id}-{config.crawl.worker_id}"
         self.place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
-        self._lock = lock_of(self.place, self.writer)
+        self.token = uuid.uuid4().hex  # of this process, as others see who has the name
+        self._lock = lock_of(self.place, self.writer, self.token)
+        self._is_open = False
+        self._claim: StoreClaim | None = None
+        self.ended: list[str] = []  # tokens of processes that were killed under this name or in this folder
         self.after_commit: list[Callable[[], None]] = []  # called in the writer thread, when all records are durable
         self.kind: RunKind = "crawl"  # set it before `open`
         self.parts = 1  # processes that replay into this corpus together
@@ -87,22 +92,54 @@ class Corpus:
         self._unsealed_since: float | None = None  # the first record after everything was sealed
         self.taken = self.delivered = 0  # records taken so far; of these, the first that are in sealed, listed files
 
-    def open(self) -> list[Recovered]:
-        """Claim the folder, recover what dead writers left, and take this writer's lock.
+    def lock(self) -> str:
+        """Claim the folder and this writer's name in it; answers the token of the process that was killed under it.
 
-        Raises: StorageError where the folder is foreign or unwritable, or a live process writes under this name.
+        That one has certainly ended; "" where there was none, or nothing is left of it. Nothing of the writer's files
+        is touched yet. Raises: StorageError where the folder is foreign or unwritable, or a live process has the name.
         """
         self.place.claim()
         if not self._lock.acquire_within(LOCK_PATIENCE_SECONDS):
             raise StorageError(
                 f"{self.place.url}: another live process writes as {self.writer!r}; "
-                "set a WORKER_ID of its own for each worker"
+                "give each worker a WORKER_ID of its own, or none"
             )
         try:
-            return self._open_locked()
+            if self.place.remote and not self._server_knows_all:
+                claim = StoreClaim(self.place, self.writer, self.token)
+                claim.take(self._lock.predecessor)
+                self._claim = claim
         except BaseException:
             self._lock.release()
             raise
+        if self._lock.predecessor:
+            self.ended.append(self._lock.predecessor)
+        return self._lock.predecessor
+
+    @property
+    def _server_knows_all(self) -> bool:
+        """True where every worker of the crawl claims its name on one server."""
+        return self.kind == "crawl" and self._config.crawl.redis_url is not None
+
+    def open(self) -> list[Recovered]:
+        """Recover what dead writers left, and begin to write; `lock` first, where that was not done.
+
+        Raises: StorageError as `lock` does, and on a failing disk.
+        """
+        if not self._lock.held:
+            self.lock()
+        try:
+            return self._open_locked()
+        except BaseException:
+            self.unlock()
+            raise
+
+    def unlock(self) -> None:
+        """The name is free again: nothing more is written."""
+        if self._claim is not None:
+            self._claim.release()
+            self._claim = None
+        self._lock.release()
 
     def _open_locked(self) -> list[Recovered]:
         self._ledger = Ledger(self.place, self.writer)
@@ -119,10 +156,11 @@ class Corpus:
         )
         self._ledger.runs.append(self._run)
         self._ledger.save()
-        found += recover(self.place, skip={self.writer})
+        found += recover(self.place, skip={self.writer}, ended=self.ended)
         self._kept, self._rejected = self._shards(SHARDS), self._shards(REJECTED)
         self._archive = self._warc()
         self._checkpoint = self._clock()
+        self._is_open = True
         return found
 
     def archive(self, exchange: Exchange) -> WarcLocation:
@@ -180,7 +218,7 @@ class Corpus:
 
         A remote ledger is saved as well: it is the sign of life of a worker that has nothing to write.
         """
-        if self._failed is None:
+        if self._failed is None and self._is_open:
             with self._failing():
                 self._seal_old()
                 if self.place.remote and self._clock() - self._checkpoint >= CHECKPOINT_SECONDS:
@@ -217,7 +255,7 @@ class Corpus:
         finally:
             for writer in (self._archive, self._kept, self._rejected):
                 writer.abandon()
-            self._lock.release()
+            self.unlock()
 
     @contextmanager
     def _taking(self, counter: str) -> Iterator[None]:
@@ -337,6 +375,9 @@ class Corpus:
         return self._ledger.next_number(folder, local_names(self.place, folder))
 
     def _check(self) -> None:
+        if self._failed is None and self._claim is not None:
+            with self._failing():
+                self._claim.check()
         if self._failed is not None:
             raise StorageError(str(self._failed))
 

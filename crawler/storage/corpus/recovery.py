@@ -46,9 +46,10 @@ class Recovered:
     cut_bytes: int
 
 
-def recover(place: Place, *, skip: Collection[str] = ()) -> list[Recovered]:
+def recover(place: Place, *, skip: Collection[str] = (), ended: list[str] | None = None) -> list[Recovered]:
     """Finish the files of every dead writer except those in `skip`, and bring the manifest up to date.
 
+    `ended` takes the tokens of the processes that were killed as these writers, as far as they are known.
     Raises: StorageError on a failing disk or a damaged sealed file.
     """
     found: list[Recovered] = []
@@ -59,6 +60,8 @@ def recover(place: Place, *, skip: Collection[str] = ()) -> list[Recovered]:
         lock = lock_of(place, writer)
         if not lock.acquire():
             continue
+        if ended is not None and lock.predecessor:
+            ended.append(lock.predecessor)
         try:
             if writer.startswith(REWRITER):  # a rewrite that did not get to its end never was
                 _index_rewritten(place, Ledger(place, writer))
@@ -70,9 +73,9 @@ def recover(place: Place, *, skip: Collection[str] = ()) -> list[Recovered]:
     return found
 
 
-def lock_of(place: Place, writer: str) -> WriterLock:
-    """The lock that the live process of this writer name holds."""
-    return WriterLock(place.root / LEDGERS / f"{writer}.lock")
+def lock_of(place: Place, writer: str, token: str = "") -> WriterLock:
+    """The lock that the live process of this writer name holds. `token` names the process that asks for it."""
+    return WriterLock(place.root / LEDGERS / f"{writer}.lock", token)
 
 
 def recover_writer(place: Place, ledger: Ledger) -> list[Recovered]:

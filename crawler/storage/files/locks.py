@@ -15,14 +15,25 @@ from pathlib import Path
 from crawler.storage.files.journal import disk
 
 _PAUSE = 0.1  # seconds between two tries
+_LONGEST_TOKEN = 64  # characters
 
 
 class WriterLock:
-    """An exclusive lock on a file, held until `release()` or the end of the process. The file goes with the lock."""
+    """An exclusive lock on a file, held until `release()` or the end of the process. The file goes with the lock.
 
-    def __init__(self, path: Path) -> None:
+    In it stands the `token` of the process that has it. Whoever takes the lock of a process that was killed knows from
+    `predecessor` which one that was: it has ended, or it would hold the lock.
+    """
+
+    def __init__(self, path: Path, token: str = "") -> None:
         self.path = path
+        self.token, self.predecessor = token, ""
         self._fd: int | None = None
+
+    @property
+    def held(self) -> bool:
+        """True from `acquire` to `release`."""
+        return self._fd is not None
 
     def acquire(self, *, wait: bool = False) -> bool:
         """Take the lock; False where another live process holds it (never with `wait`).
@@ -39,6 +50,10 @@ class WriterLock:
                     return False
             if _is_current(fd, self.path):
                 self._fd = fd
+                with disk(self.path):
+                    self.predecessor = os.pread(fd, _LONGEST_TOKEN, 0).decode("ascii", "replace")
+                    os.ftruncate(fd, 0)
+                    os.pwrite(fd, self.token.encode(), 0)
                 return True
             os.close(fd)  # the holder before us removed the file: what we locked has no name any more
 
