@@ -8,26 +8,35 @@ once: whether and when to try again is the frontier's to say.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urldefrag
+from collections import defaultdict
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, runtime_checkable
+from typing import Protocol as TypingProtocol
+from urllib.parse import urldefrag, urlsplit
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import DownloadFailedError
+from scrapy.utils.defer import deferred_from_coro
 from twisted.web.client import URI
 
 from crawler.downloader.private import Factory, Protocol, connect_through, remember_encoded_names
+from crawler.downloader.resolver import resolved
 from crawler.policy.network import NetworkRules, rules_of
 from crawler.runtime import config_of
 from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.internet.interfaces import IAddress
+    from twisted.python.failure import Failure
 
 MAX_HEAD_BYTES = 256 * 1024
 """Status line and headers of one response."""
+_USUAL_TIMEOUT, _SHARE_OF_TIMEOUT = 30.0, 0.25  # seconds; share of it that a request may wait on its connection
 
 
 class ForbiddenAddressError(DownloadFailedError):
@@ -35,16 +44,30 @@ class ForbiddenAddressError(DownloadFailedError):
 
 
 class _GuardedProtocol(Protocol):
-    """Aborts a connection whose response head does not end; writes down when each request went out."""
+    """Aborts a connection whose response head does not end; asks before each request and writes down when it went."""
 
     head_bytes = 0
-    sent: dict[bytes, float] | None = None
+    peer = ""
+    departures: Departures | None = None
 
     def request(self, request: Any) -> Any:
         self.head_bytes = 0
-        if self.sent is not None:
-            self.sent[request.absoluteURI] = time.monotonic()
+        if self.departures is None:
+            return super().request(request)
+        asked = deferred_from_coro(self.departures.permitted(request.absoluteURI, self.peer))
+        # no coroutine around the request itself: who reads a response must see it before the next bytes arrive
+        return asked.addCallbacks(lambda _: self._write(request), self._abandon)
+
+    def _write(self, request: Any) -> Any:
+        assert self.departures is not None
+        self.departures.sent[request.absoluteURI] = time.monotonic()
         return super().request(request)
+
+    def _abandon(self, failure: Failure) -> Failure:
+        """Nothing was sent on this connection, and no pool has it."""
+        if self.transport is not None:
+            self.transport.abortConnection()
+        return failure
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802  # Twisted's name
         if self.reads_head():
@@ -55,21 +78,61 @@ class _GuardedProtocol(Protocol):
         super().dataReceived(data)  # type: ignore[no-untyped-call]
 
 
-def guarded_factory(rules: NetworkRules, sent: dict[bytes, float] | None = None) -> type[Factory]:
+@runtime_checkable
+class GivesAddressTurns(TypingProtocol):
+    """A scheduler that knows whose turn it is at an address."""
+
+    async def before_connecting(self, request: Request, address: str) -> None:
+        """Wait until a connection for this request may be made. Raises: PutBack."""
+
+    async def before_writing(self, request: Request, address: str, patience: float) -> None:
+        """Wait until the request may be written. Raises: PutBack."""
+
+
+class Departures:
+    """What waits to be written, by URL, and when it was (`time.monotonic()`)."""
+
+    def __init__(self, scheduler: Callable[[], GivesAddressTurns | None]) -> None:
+        self._scheduler = scheduler
+        self._waiting: defaultdict[bytes, list[Request]] = defaultdict(list)
+        self.sent: dict[bytes, float] = {}
+
+    @contextmanager
+    def announced(self, url: bytes, request: Request) -> Iterator[None]:
+        """The request for this URL is about to leave."""
+        self._waiting[url].append(request)
+        try:
+            yield
+        finally:
+            with suppress(ValueError):  # it has left
+                self._waiting[url].remove(request)
+            if not self._waiting[url]:
+                del self._waiting[url]
+
+    async def permitted(self, url: bytes, peer: str) -> None:
+        """Wait for the turn of the oldest that waits. Raises: PutBack; LookupError where none was announced."""
+        request = self._waiting[url].pop(0)
+        timeout = float(request.meta.get("download_timeout") or _USUAL_TIMEOUT)
+        if (scheduler := self._scheduler()) is not None:
+            await scheduler.before_writing(request, peer, timeout * _SHARE_OF_TIMEOUT)
+
+
+def guarded_factory(rules: NetworkRules, departures: Departures | None = None) -> type[Factory]:
     """What the connection pool calls for each new connection: a factory that looks at the peer's address first.
 
-    `sent` takes the moment (`time.monotonic()`) at which the request for a URL was written to its connection.
+    `departures` is asked before a request is written to its connection.
     """
 
     class GuardedFactory(Factory):
         protocol = _GuardedProtocol
 
         def buildProtocol(self, addr: IAddress | None) -> Any:  # noqa: N802  # Twisted's name
-            complaint = rules.address_complaint(getattr(addr, "host", ""))
+            peer = getattr(addr, "host", "")
+            complaint = rules.address_complaint(peer)
             if complaint:
                 raise ForbiddenAddressError(complaint)
             protocol = super().buildProtocol(addr)
-            protocol.sent = sent
+            protocol.departures, protocol.peer = departures, peer
             return protocol
 
     return GuardedFactory
@@ -81,15 +144,28 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         remember_encoded_names()
-        self._sent: dict[bytes, float] = {}
-        connect_through(self, guarded_factory(rules_of(config_of(crawler)), self._sent))
+        self._departures = Departures(lambda: self._scheduler)
+        connect_through(self, guarded_factory(rules_of(config_of(crawler)), self._departures))
 
     async def download_request(self, request: Request) -> Response:
-        """Download, and leave in `request.meta` when the request was really sent: connecting may have taken time."""
+        """Download, and leave in `request.meta` when the request was really sent: connecting may have taken time.
+
+        Raises also: PutBack where the turn of its address is too far away.
+        """
         url = URI.fromBytes(urldefrag(request.url)[0].encode("ascii")).toBytes()  # type: ignore[no-untyped-call]
+        if (scheduler := self._scheduler) is not None:
+            for address in (await resolved(urlsplit(request.url).hostname or ""))[:1]:
+                await scheduler.before_connecting(request, address)
         try:
-            return await super().download_request(request)
+            with self._departures.announced(url, request):
+                return await super().download_request(request)
         finally:
             request.meta[ANSWERED_AT] = time.monotonic()
-            if (sent_at := self._sent.pop(url, None)) is not None:
+            if (sent_at := self._departures.sent.pop(url, None)) is not None:
                 request.meta[SENT_AT] = sent_at
+
+    @property
+    def _scheduler(self) -> GivesAddressTurns | None:
+        """None where it gives no turns to hosts either: the gate's is the question whether that may be."""
+        scheduler = getattr(self._crawler.engine, "scheduler", None)
+        return scheduler if isinstance(scheduler, GivesAddressTurns) else None

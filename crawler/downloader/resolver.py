@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IHostnameResolver, IHostResolution
@@ -100,6 +101,10 @@ class GuardedResolver:
         self._permitted(hostName.lower()).addCallback(deliver)
         return resolution
 
+    async def addresses_of(self, host: str) -> list[str]:
+        """The permitted addresses of a host, in the order in which they are tried; empty where there is none."""
+        return await maybe_deferred_to_future(self._permitted(host.lower()))
+
     def _permitted(self, host: str) -> Deferred[list[str]]:
         expires, addresses = self._cache.get(host, (0.0, []))
         waiting: Deferred[list[str]]
@@ -127,6 +132,14 @@ class GuardedResolver:
         else:
             refusals.pop(host, None)
         return permitted
+
+
+async def resolved(host: str) -> list[str]:
+    """What the reactor's resolver answers for a host; empty where it is none of ours (replays connect to nothing)."""
+    from twisted.internet import reactor  # installed when the first request comes, not when this is imported
+
+    found = getattr(reactor, "nameResolver", None)
+    return await found.addresses_of(host) if isinstance(found, GuardedResolver) else []
 
 
 def _look_up(host: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
@@ -130,6 +131,7 @@ class Batch:
 class Limits:
     """Politeness and patience, in seconds; the same for all workers of a crawl.
 
+    `address_delay`: between requests to one IP address; `address_delays`: other ones by network.
     `max_pages`: of one scope, `total_pages`: of the crawl, sitemaps not counted; 0 = any number.
     `max_queued`: URLs of one scope that are kept in order; the others wait in a compact list; 0 = all in order.
     `breaker_failures`: URLs of a scope whose first try fails in a row until it is left alone for `breaker_pause`
@@ -141,6 +143,8 @@ class Limits:
 
     delay: float = 1.0
     concurrency: int = 1
+    address_delay: float = 0.0
+    address_delays: Mapping[str, float] = field(default_factory=dict)
     latency_factor: float = 1.0
     lease_seconds: float = 120.0
     tries: int = 4

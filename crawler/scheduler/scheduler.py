@@ -221,6 +221,14 @@ class Scheduler(BaseScheduler):
         """The gate's question: wait until this very request may be sent. Raises: PutBack, Exhausted."""
         await self._turns.turn(request)
 
+    async def before_connecting(self, request: Request, address: str) -> None:
+        """The download handler's first question: stand in the line of the address. Raises: PutBack."""
+        await self._turns.before_connecting(request, address)
+
+    async def before_writing(self, request: Request, address: str, patience: float) -> None:
+        """Its last question, on the connection, which leads to this address. Raises: PutBack."""
+        await self._turns.before_writing(request, address, patience)
+
     @property
     def _stats(self) -> StatsCollector:
         assert self._crawler.stats is not None

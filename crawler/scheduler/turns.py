@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Lease
-from crawler.scheduler.in_flight import SENT_AT
+from crawler.scheduler.address_turns import AddressTurns
+from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
 from crawler.scheduler.turned_away import Exhausted, PutBack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from scrapy import Request
 
@@ -29,6 +31,9 @@ _FRESH_SECONDS = 0.1  # at most
 _REMEMBERED = 10_000  # scopes
 _LAST_WAIT = 2.0  # seconds that a worker which ends still waits for a turn
 _LOOK = 0.5  # seconds between two looks whether it ends
+_MOMENT = 0.005  # seconds: a turn that is now, as two clocks say it
+_SLOT = "politeness_slot"
+"""Key in `request.meta` of a request without a lease: the slot of its domain."""
 
 
 class Turns:
@@ -42,39 +47,55 @@ class Turns:
         self._closing = closing
         self._frontier = frontier
         self._in_flight = in_flight
-        self._tickets: dict[str, float] = {}
+        self._addresses = AddressTurns(frontier, closing)
+        self._tickets: dict[str, tuple[float, int]] = {}  # scope → when wait() ended, and the slot
         self._extras: dict[str, float] = {}  # scope → when its latest request without a lease was sent
 
     async def wait(self, url: str) -> None:
         """Wait until one extra request may go to the URL's host; it has to follow at once. Raises: PutBack."""
         scope = self._frontier.scope_of(url)
-        await self._take_slot(scope)
-        self._tickets[scope] = time.monotonic()
+        slot = await self._take_slot(scope)
+        self._tickets[scope] = time.monotonic(), slot
 
     async def turn(self, request: Request) -> None:
         """Wait until this very request may be sent. Raises: PutBack, Exhausted."""
-        lease = request.meta.get("lease")
-        flight = self._in_flight.get(lease.token) if isinstance(lease, Lease) else None
+        flight = self._flight_of(request)
         if flight is None:
-            await self._turn_of_stranger(request.url)
+            request.meta[_SLOT] = await self._turn_of_stranger(request.url)
             return
         if flight.lease.exhausted:
             raise Exhausted(flight.lease.reasons)
         if not self._owns_fresh_slot(flight):
-            flight.slot = await self._await_slot(flight.lease.scope, 0 if flight.slot_used else flight.slot)
+            flight.slot, _ = await self._await_slot(flight.lease.scope, 0 if flight.slot_used else flight.slot)
         if flight.epoch != self._frontier.connection.epoch:
             raise PutBack(self._frontier.now())  # the restarted server may not know of this lease and count it twice
         flight.slot_used = True
         flight.sent_at = self._frontier.now()
 
+    async def before_connecting(self, request: Request, address: str) -> None:
+        """The next connection leads to this address, as far as is known. Raises: PutBack."""
+        with self._unsent_where_put_back(request):
+            await self._addresses.stand_in_line(request, self._frontier.scope_of(request.url), address)
+
+    async def before_writing(self, request: Request, address: str, patience: float) -> None:
+        """The connection leads to this address: wait until the request may be written, which has to follow at once.
+
+        `patience`: seconds that it may wait here. Raises: PutBack.
+        """
+        scope = self._frontier.scope_of(request.url)
+        with self._unsent_where_put_back(request):
+            while await self._addresses.take_slot(request, scope, address, patience):
+                if not await self._renew(request, scope):
+                    return
+
     def left(self, request: Request) -> None:
         """The request is over: from now on the moment at which it was sent counts, not that of its turn."""
         sent_at = request.meta.get(SENT_AT)
+        self._addresses.over(request, 0.0 if sent_at is None else request.meta.get(ANSWERED_AT, sent_at) - sent_at)
         if sent_at is None:
             return  # it never reached the wire
         at = self._frontier.now() - (time.monotonic() - sent_at)
-        lease = request.meta.get("lease")
-        flight = self._in_flight.get(lease.token) if isinstance(lease, Lease) else None
+        flight = self._flight_of(request)
         if flight is not None:
             flight.sent_at = max(at, flight.sent_at or at)
             return
@@ -82,27 +103,55 @@ class Turns:
             self._extras.clear()
         self._extras[self._frontier.scope_of(request.url)] = at
 
-    async def _turn_of_stranger(self, url: str) -> None:
-        scope = self._frontier.scope_of(url)
-        if time.monotonic() - self._tickets.pop(scope, -_TICKET_SECONDS) >= _TICKET_SECONDS:
-            await self._take_slot(scope)
+    def _flight_of(self, request: Request) -> Flight | None:
+        lease = request.meta.get("lease")
+        return self._in_flight.get(lease.token) if isinstance(lease, Lease) else None
 
-    async def _take_slot(self, scope: str) -> None:
+    @contextmanager
+    def _unsent_where_put_back(self, request: Request) -> Iterator[None]:
+        """The gate has counted the request as sent: what goes back from behind it was not."""
+        try:
+            yield
+        except PutBack:
+            if (flight := self._flight_of(request)) is not None:
+                flight.sent_at, flight.slot_used = None, False
+            raise
+
+    async def _renew(self, request: Request, scope: str) -> bool:
+        """The domain's turn may have passed while its address was waited for. True where it had to be waited for."""
+        flight = self._flight_of(request)
+        slot, waited = await self._await_slot(scope, request.meta.get(_SLOT, 0) if flight is None else flight.slot)
+        if flight is None:
+            request.meta[_SLOT] = slot
+        else:
+            flight.slot, flight.sent_at = slot, self._frontier.now()
+        return waited
+
+    async def _turn_of_stranger(self, url: str) -> int:
+        scope = self._frontier.scope_of(url)
+        at, slot = self._tickets.pop(scope, (-_TICKET_SECONDS, 0))
+        return slot if time.monotonic() - at < _TICKET_SECONDS else await self._take_slot(scope)
+
+    async def _take_slot(self, scope: str) -> int:
         for flight in self._in_flight.of_scope(scope):
             if self._owns_fresh_slot(flight):
                 flight.slot_used = True
                 # claimed anew: a page that its robots.txt forbids gives its own slot back, as if nothing had been sent
-                await self._await_slot(scope, flight.slot)
-                return
-        await self._await_slot(scope, 0)
+                return (await self._await_slot(scope, flight.slot))[0]
+        return (await self._await_slot(scope, 0))[0]
 
-    async def _await_slot(self, scope: str, own: int) -> int:
-        """Wait for a turn at the scope, also at the distance from what this worker sent without a lease."""
+    async def _await_slot(self, scope: str, own: int) -> tuple[int, bool]:
+        """Wait for a turn at the scope, also at the distance from what this worker sent without a lease.
+
+        Returns its slot, and whether it had to be waited for.
+        """
         patience = self._frontier.limits.patience
+        asked = self._frontier.now()
         at, slot = await self._frontier.politeness.claim(scope, own, patience)
         delay = slot / 1000 - at
-        await self._sleep_until(max(at, self._extras.get(scope, 0.0) + delay), patience)
-        return slot
+        at = max(at, self._extras.get(scope, 0.0) + delay)
+        await self._sleep_until(at, patience)
+        return slot, at > asked + _MOMENT
 
     def _owns_fresh_slot(self, flight: Flight) -> bool:
         if flight.slot_used:
