@@ -7,6 +7,7 @@ once: whether and when to try again is the frontier's to say.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import defaultdict
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ from urllib.parse import urldefrag, urlsplit
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import DownloadFailedError
 from scrapy.utils.defer import deferred_from_coro
+from twisted.internet.defer import CancelledError
 from twisted.web.client import URI
 
 from crawler.downloader.private import Factory, Protocol, connect_through, remember_encoded_names
@@ -24,6 +26,7 @@ from crawler.downloader.resolver import resolved
 from crawler.policy.network import NetworkRules, rules_of
 from crawler.runtime import config_of
 from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
+from crawler.scheduler.turned_away import PutBack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,16 +59,17 @@ class _GuardedProtocol(Protocol):
             return super().request(request)
         asked = deferred_from_coro(self.departures.permitted(request.absoluteURI, self.peer))
         # no coroutine around the request itself: who reads a response must see it before the next bytes arrive
-        return asked.addCallbacks(lambda _: self._write(request), self._abandon)
+        return asked.addCallback(self._write, request).addErrback(self._abandon)
 
-    def _write(self, request: Any) -> Any:
+    def _write(self, departing: Request, request: Any) -> Any:
         assert self.departures is not None
-        self.departures.sent[request.absoluteURI] = time.monotonic()
+        self.departures.leaves(departing, request.absoluteURI)
         return super().request(request)
 
     def _abandon(self, failure: Failure) -> Failure:
         """Nothing was sent on this connection, and no pool has it."""
-        if self.transport is not None:
+        unsent = isinstance(failure.value, PutBack | CancelledError | asyncio.CancelledError)
+        if unsent and self.transport is not None:
             self.transport.abortConnection()
         return failure
 
@@ -88,6 +92,9 @@ class GivesAddressTurns(TypingProtocol):
     async def before_writing(self, request: Request, address: str, patience: float) -> None:
         """Wait until the request may be written. Raises: PutBack."""
 
+    def may_be_sent(self, request: Request) -> bool:
+        """The wire's last question: False where the turn or the lease has passed."""
+
 
 class Departures:
     """What waits to be written, by URL, and when it was (`time.monotonic()`)."""
@@ -109,12 +116,20 @@ class Departures:
             if not self._waiting[url]:
                 del self._waiting[url]
 
-    async def permitted(self, url: bytes, peer: str) -> None:
+    async def permitted(self, url: bytes, peer: str) -> Request:
         """Wait for the turn of the oldest that waits. Raises: PutBack; LookupError where none was announced."""
         request = self._waiting[url].pop(0)
         timeout = float(request.meta.get("download_timeout") or _USUAL_TIMEOUT)
         if (scheduler := self._scheduler()) is not None:
             await scheduler.before_writing(request, peer, timeout * _SHARE_OF_TIMEOUT)
+        return request
+
+    def leaves(self, request: Request, url: bytes) -> None:
+        """It is written at this moment. Raises: PutBack where its turn or its lease has passed since."""
+        scheduler = self._scheduler()
+        if scheduler is not None and not scheduler.may_be_sent(request):
+            raise PutBack(time.time())
+        self.sent[url] = time.monotonic()
 
 
 def guarded_factory(rules: NetworkRules, departures: Departures | None = None) -> type[Factory]:

@@ -16,10 +16,10 @@ from typing import Any
 
 from crawler.frontier.control import Control
 from crawler.frontier.member import lease_of
-from crawler.frontier.model import Batch, Counts, Fault, Limits, Mode, Nack, PutStatus, Wire
+from crawler.frontier.model import Batch, Counts, Fault, Limits, Mark, Mode, Nack, PutStatus, Wire
 from crawler.frontier.politeness import Politeness
 from crawler.frontier.put import Put
-from crawler.frontier.shards import Shards, by_shard, clean, ms, shard_of_token, wire_args
+from crawler.frontier.shards import Shards, clean, ms, shard_of_token, wire_args
 from crawler.frontier.shared import SharedValues
 from crawler.frontier.visits import Visits
 from crawler.server.client import Revive
@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 _FIRST_HOLD, _LONGEST_HOLD = 30.0, 6 * 3600.0  # seconds
 
+_USUAL_DEATHS = 1 / 3600
 _TALLIES = ("queued", "leased", "held", "done", "dead", "seen", "purged", "waiting", "barren")
 Result = tuple[str, Wire | None] | tuple[str, Wire | None, bytes] | tuple[str, Wire | None, bytes, bytes]
 """Token, what the request cost, what to remember of the visit, what it brought."""
@@ -68,6 +69,7 @@ class Frontier(Shards):
         self._put = Put(self, trap)
         self._jitter = jitter
         self._born: dict[int, bytes] = {}
+        self.death_rate = _USUAL_DEATHS  # of workers, a second of their work; `claims` measures it
         self._turn = 0
 
     async def open(self) -> None:
@@ -86,39 +88,45 @@ class Frontier(Shards):
         """Add canonical URLs; what is known stays as it is. Answers in the order of `links`."""
         return await self._put.put(links)
 
-    async def lease(self, n: int) -> Batch:
+    async def lease(self, n: int, in_hand: int = 0) -> Batch:
         """Up to `n` URLs whose turn has come, of different scopes first. Expired leases of others come back here.
+
+        `in_hand`: URLs that this worker is still at work on. A URL that a worker died with comes alone (`Lease.alone`),
+        first to workers with nothing in hand; whoever has something finishes that before it begins with it.
 
         All shards are asked in one round trip for their share of `n`; those that may have more are asked once again.
         """
         now, shards = self.now(), self.limits.shards
         if shards == 1:
-            return await self._lease(0, n, now)
+            return await self._lease(0, n, now, in_hand)
         self._turn = (self._turn + 1) % shards
         order = [(self._turn + step) % shards for step in range(shards)]
         share = max(1, n // shards)
         first, later = order[:n], order[n:]
-        parts = dict(zip(first, await asyncio.gather(*(self._lease(s, share, now) for s in first)), strict=True))
+        parts = dict(
+            zip(first, await asyncio.gather(*(self._lease(s, share, now, in_hand) for s in first)), strict=True)
+        )
         leases = [lease for part in parts.values() for lease in part.leases]
         for shard in [s for s in first if parts[s].counts is None] + later:
             if len(leases) == n:
                 return Batch(tuple(leases), now, None)
-            parts[shard] = await self._lease(shard, n - len(leases), now)
+            parts[shard] = await self._lease(shard, n - len(leases), now, in_hand)
             leases += parts[shard].leases
         if any(part.counts is None for part in parts.values()):
             return Batch(tuple(leases), now, None)
         total = _sum([part.counts for part in parts.values() if part.counts is not None])
         return Batch(tuple(leases), total.next_ready_at, total)
 
-    async def _lease(self, shard: int, n: int, now: float) -> Batch:
+    async def _lease(self, shard: int, n: int, now: float, in_hand: int) -> Batch:
         limits, nonce = self.limits, secrets.token_hex(4)
         args = [n, ms(limits.lease_seconds), f"{shard}.", nonce, limits.tries, ms(limits.patience)]
-        flat, reasons, next_ready, totals, born = await self.run("lease", shard, args, now=now)
+        args += [in_hand, f"{self.death_rate / 1000:.12f}"]
+        flat, reasons, next_ready, totals, born, alone = await self.run("lease", shard, args, now=now)
         self._hear_birth(shard, born)
         why = {reasons[i] - 1: reasons[i + 1] for i in range(0, len(reasons), 2)}
-        end, tries = now + limits.lease_seconds, limits.tries
+        end = now + limits.lease_seconds
         leases = tuple(
-            lease_of(token, payload, why.get(k, b""), granted_at=now, expires_at=end, tries=tries)
+            lease_of(token, payload, why.get(k, b""), granted_at=now, expires_at=end, alone=bool(alone))
             for k, (token, payload) in enumerate(zip(flat[::2], flat[1::2], strict=True))
         )
         return Batch(leases, next_ready / 1000 or None, None if totals is None else _counts(totals))
@@ -185,11 +193,14 @@ class Frontier(Shards):
 
     async def extend(self, tokens: Iterable[str]) -> list[str]:
         """This worker is alive: its leases last another term. Returns those that are lost already."""
-        lost: list[str] = []
-        for shard, rows in by_shard([(token,) for token in tokens]).items():
-            args = [ms(self.limits.lease_seconds), *(row[0] for row in rows)]
-            lost += [token.decode() for token in await self.run("extend", shard, args)]
-        return lost
+        held = list(tokens)
+        answers = await self.mark([(token, Mark.KEEP) for token in held])
+        return [token for token, ours in zip(held, answers, strict=True) if not ours]
+
+    async def mark(self, rows: list[tuple[str, Mark]]) -> list[bool]:
+        """Extend these leases and say how far their pages are. False in the answer: the lease is lost."""
+        term = ms(self.limits.lease_seconds)
+        return [bool(n) for n in await self.run_on_tokens("extend", [(t, m.value) for t, m in rows], term)]
 
     async def counts(self) -> Counts:
         """How full the frontier is."""

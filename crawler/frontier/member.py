@@ -37,7 +37,7 @@ PRIORITY = 2**40
 
 
 class Member(NamedTuple):
-    """A queue member taken apart: its link (which has no priority yet), tries that failed or expired, and holds."""
+    """A queue member taken apart: its link (which has no priority yet), tries that failed, and holds."""
 
     link: Link
     attempts: int
@@ -109,7 +109,9 @@ def unpack(member: str, scope: str) -> Member:
     return Member(link, attempts, holds)
 
 
-def lease_of(token: bytes, kept: bytes, why: bytes, *, granted_at: float, expires_at: float, tries: int) -> Lease:
+def lease_of(
+    token: bytes, kept: bytes, why: bytes, *, granted_at: float, expires_at: float, alone: bool = False
+) -> Lease:
     """A lease as the server keeps it. `why`: reasons, a line each. Raises: FrontierError for what cannot be read."""
     given = _read(_READ_LEASE, kept.decode())
     link, attempts, holds = unpack(given["member"], given["scope"])
@@ -119,7 +121,8 @@ def lease_of(token: bytes, kept: bytes, why: bytes, *, granted_at: float, expire
         scope=given["scope"],
         attempt=attempts + 1,
         holds=holds,
-        exhausted=attempts >= tries,
+        exhausted=given["wire"] == "d",
+        alone=alone,
         reasons=tuple(why.decode().split("\n")) if why else (),
         granted_at=granted_at,
         expires_at=expires_at,

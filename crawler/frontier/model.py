@@ -39,6 +39,16 @@ class Nack(IntEnum):
     QUEUED = 1
 
 
+class Mark(StrEnum):
+    """What a worker says of a lease while it has it. Only what is in hand when a worker dies is suspected of that."""
+
+    KEEP = ""  # as before
+    IN_HAND = "h"  # its request is sent next, or a control file's that it waits for; until its outcome is recorded
+    ALONE = "a"  # in hand, and nothing else is
+    WAITING = "w"  # for its turn
+    DELIVERED = "d"  # its outcome is on its way into the store: whatever happens now is not the page's doing
+
+
 class Fault(IntEnum):
     """Whose failure a failed try was. The host's count towards its circuit breaker."""
 
@@ -51,11 +61,11 @@ class Fault(IntEnum):
 class Lease:
     """The right, until `expires_at`, to fetch one URL. Whoever holds it settles, retries, holds or releases it.
 
-    `link` is what was known of the URL when it was put. `attempt` is 1 at the first try and also counts leases that
-    expired. `exhausted` says that no try was left when it was handed out (workers died on it): it must be recorded and
-    settled, not fetched. `slot` is the politeness slot that came with it: milliseconds since the epoch at which the
-    scope may be asked again; `granted_at` its beginning. `visit` is what is remembered of the URL's last fetch, None at
-    its first.
+    `link` is what was known of the URL when it was put. `attempt` is 1 at the first try. `exhausted` says that no try
+    was left when it was handed out (workers died of it): it must be recorded and settled, not fetched. `alone`: a
+    worker died with it in hand, so it is fetched and judged with nothing else in hand. `slot` is the politeness slot
+    that came with it: milliseconds since the epoch at which the scope may be asked again; `granted_at` its beginning.
+    `visit` is what is remembered of the URL's last fetch, None at its first.
     """
 
     link: Link
@@ -67,6 +77,7 @@ class Lease:
     slot: int = 0
     holds: int = 0
     exhausted: bool = False
+    alone: bool = False
     reasons: tuple[str, ...] = ()
     visit: Visit | None = None
 

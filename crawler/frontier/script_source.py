@@ -13,7 +13,7 @@ from crawler.server.client import Script
 SCRIPTS = Path(__file__).with_name("scripts")
 _WITH_VISITS = frozenset({"ack", "adopt", "recall", "sweep", "hasten"})
 _WITH_VALUE = frozenset({"put", "lease", "ack", "requeue"})
-_BUSIEST = frozenset({"lease", "ack", "finish"})
+_BUSIEST = frozenset({"lease", "ack", "finish", "extend"})
 _INNER = "local function run()\n{}end\nreturn run()\n"
 """What stands behind the head is one function: in Lua 5.1 a function that is made looks for each outer local it uses
 among all that are in use, one after the other; one within a function takes over what that one has found."""
@@ -29,7 +29,7 @@ def script_source(name: str) -> Script:
     if name == "ack":
         parts = ["tally", *shapes, _as_function(shared), "lazy", "requests", "outcomes", name]
     elif name in _BUSIEST:
-        own = ["requests", name] if name != "lease" else [name]
+        own = ["requests", name] if name == "finish" else [name]
         parts = ["tally", _as_function([*shapes, *shared]), "lazy", *own]
     else:
         parts = ["tally", *shapes, *shared, name]

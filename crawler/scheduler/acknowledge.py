@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from crawler.document import Document
     from crawler.frontier.client import Frontier
+    from crawler.scheduler.hands import Hands
     from crawler.scheduler.in_flight import Flight, InFlight
     from crawler.scheduler.revisits import Revisits
 
@@ -43,6 +44,7 @@ class Acknowledgements:
         frontier: Frontier,
         in_flight: InFlight,
         revisits: Revisits,
+        hands: Hands,
         *,
         stir: Callable[[], None],
         backoff: float,
@@ -50,7 +52,7 @@ class Acknowledgements:
         self._stats = stats
         self._frontier = frontier
         self._in_flight = in_flight
-        self._revisits = revisits
+        self._revisits, self._hands = revisits, hands
         self._stir = stir
         self._backoff = backoff
         self._acks: Batcher[tuple[str, Wire | None, bytes, bytes], bool] = Batcher(self._send_acks)
@@ -67,6 +69,7 @@ class Acknowledgements:
         """Until everything that waits here has been sent."""
         if self._deliveries:
             await asyncio.wait(self._deliveries)
+        await self._hands.drain()
         await self._finishes.drain()
         await self._acks.drain()
 
@@ -85,6 +88,7 @@ class Acknowledgements:
         if flight.answered_at is None:  # no answer has freed the host's place: it waits for no upload
             self._finishes.submit((token, wire))
         flight.delivered, flight.request = True, None
+        self._hands.deliver(flight)
         self._stir()
         task = asyncio.ensure_future(self._deliver(flight, (token, wire, visit, brought), delivery))
         self._deliveries.add(task)

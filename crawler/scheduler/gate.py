@@ -21,6 +21,9 @@ class GivesTurns(Protocol):
     async def turn(self, request: Request) -> None:
         """Wait until this very request may be sent. Raises: PutBack, Exhausted."""
 
+    def may_be_sent(self, request: Request) -> bool:
+        """True where that still holds, just before the request is written."""
+
 
 class PolitenessGate:
     """Downloader middleware; behind it stands only what signs. The scheduler refuses to start without it."""

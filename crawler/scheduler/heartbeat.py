@@ -6,8 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from crawler.number import number_of
-from crawler.statkeys import LOST, ORPHANED
+from crawler.statkeys import ORPHANED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.client import Frontier
     from crawler.scheduler.engine_view import EngineView
+    from crawler.scheduler.hands import Hands
     from crawler.scheduler.in_flight import Flight, InFlight
 
 log = logging.getLogger(__name__)
@@ -33,13 +33,14 @@ class Heartbeat:
         stats: StatsCollector,
         frontier: Frontier,
         in_flight: InFlight,
+        hands: Hands,
         *,
         recover: Callable[[Flight], Awaitable[None]],
     ) -> None:
         self._engine = engine
         self._stats = stats
         self._frontier = frontier
-        self._in_flight = in_flight
+        self._in_flight, self._hands = in_flight, hands
         self._recover = recover
 
     async def keep_alive(self) -> None:
@@ -47,17 +48,7 @@ class Heartbeat:
         while True:
             await asyncio.sleep(self._frontier.limits.lease_seconds / 3)
             await self._frontier.synchronize()
-            await self.extend()
-
-    async def extend(self) -> None:
-        """Extend all leases in hand. One that the server does not know has expired, unless it ends just now."""
-        unknown = map(self._in_flight.get, await self._frontier.extend(self._in_flight.tokens()))
-        lost = [flight.lease.token for flight in unknown if flight is not None and not flight.ending]
-        for token in lost:
-            self._in_flight.drop(token)
-        if lost:
-            self._stats.inc_value(LOST, len(lost))
-            log.warning("%s expired: their URLs are back in the queue", number_of(len(lost), "lease"))
+            await self._hands.renew()
 
     async def inspect(self) -> None:
         """An exception in a callback or a pipeline must not keep a URL, nor the crawl from ending.

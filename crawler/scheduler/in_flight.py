@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Lease, Wire
+from crawler.times import Moment, moment
 from crawler.urls.link import Link
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ SENT_AT = "sent_at"
 """Key in `request.meta` under which the download handler says when (`time.monotonic()`) a request was written out."""
 ANSWERED_AT = "answered_at"
 """Key in `request.meta` for the moment (`time.monotonic()`) at which the answer was complete, or the request failed."""
+TURN = "turn"
+"""Key in `request.meta` for the turn of a request, which may pass before it is written (`Wakefulness.naps`)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -32,6 +35,8 @@ class Flight:
     answered_at: float | None = None
     settling: bool = False
     ending: bool = False  # the server is told that the lease is over, and has perhaps heard it
+    in_hand: bool = False  # as the server was told: a request of it is under way, or its page is worked on
+    renewed: Moment = field(default_factory=moment)  # before the server was last asked for this lease, or to extend it
     delivered: bool = False  # finished; its outcome is on its way into the store
     missed: int = 0  # inspections in a row that found nobody working on it
     children: list[Link] = field(default_factory=list)  # what was put because of it
@@ -44,10 +49,15 @@ class Flight:
 
 
 class InFlight:
-    """All leases of this worker: those that wait for the engine (`ready`) and those under way."""
+    """All leases of this worker: those that wait for the engine (`ready`) and those under way.
+
+    A URL that a worker died with waits aside until nothing else is under way; nothing is leased meanwhile.
+    """
 
     def __init__(self) -> None:
         self.ready: deque[Lease] = deque()
+        self._aside: deque[Lease] = deque()
+        self._alone = ""
         self._by_token: dict[str, Flight] = {}
 
     def __len__(self) -> int:
@@ -56,10 +66,30 @@ class InFlight:
     def __iter__(self) -> Iterator[Flight]:
         return iter(list(self._by_token.values()))
 
-    def add(self, lease: Lease, epoch: int = 0) -> None:
-        """A lease arrived."""
-        self._by_token[lease.token] = Flight(lease, lease.slot, epoch)
+    def add(self, lease: Lease, epoch: int = 0, asked: Moment | None = None) -> None:
+        """A lease arrived, which was `asked` for then."""
+        self._by_token[lease.token] = Flight(lease, lease.slot, epoch, renewed=asked or moment())
+        (self._aside if lease.alone and not lease.exhausted else self.ready).append(lease)
+
+    @property
+    def suspect(self) -> Flight | None:
+        """The flight that is tried alone and not through yet; None while there is none."""
+        flight = self._by_token.get(self._alone)
+        return None if flight is None or flight.delivered else flight
+
+    @property
+    def keeps_free(self) -> bool:
+        """True while a URL is tried alone, or waits for that: nothing else may be begun."""
+        return bool(self._aside) or self.suspect is not None
+
+    def begin_alone(self) -> bool:
+        """Let the next URL that waits aside begin, where nothing else is under way. True where one does."""
+        if not self._aside or self.unfinished > len(self._aside):
+            return False
+        lease = self._aside.popleft()
+        self._alone = lease.token
         self.ready.append(lease)
+        return True
 
     def get(self, token: str) -> Flight | None:
         """The flight of a lease, None where it is not ours (any more)."""
@@ -67,12 +97,19 @@ class InFlight:
 
     def drop(self, token: str) -> None:
         """The lease is over."""
-        self._by_token.pop(token, None)
+        flight = self._by_token.pop(token, None)
+        if flight is not None and flight.lease.alone and flight.lease in self._aside:
+            self._aside.remove(flight.lease)
 
     @property
     def only_delivered(self) -> bool:
         """True where there are leases, and nobody in this worker has anything left to do for them."""
         return bool(self._by_token) and all(flight.delivered for flight in self._by_token.values())
+
+    @property
+    def is_idle(self) -> bool:
+        """True where this worker has nothing left to do for any lease; asked often, and the latest come last."""
+        return all(flight.delivered for flight in reversed(self._by_token.values()))
 
     @property
     def unfinished(self) -> int:
@@ -85,8 +122,9 @@ class InFlight:
 
     def take_unstarted(self) -> list[str]:
         """Empty `ready`; returns the tokens, which are no longer in hand."""
-        tokens = [lease.token for lease in self.ready]
+        tokens = [lease.token for lease in (*self.ready, *self._aside)]
         self.ready.clear()
+        self._aside.clear()
         for token in tokens:
             self.drop(token)
         return tokens
@@ -94,3 +132,7 @@ class InFlight:
     def of_scope(self, scope: str) -> Iterator[Flight]:
         """Flights the engine has taken, of one politeness scope."""
         return (f for f in self._by_token.values() if f.lease.scope == scope and f.request is not None)
+
+    def begun(self) -> Iterator[Flight]:
+        """Flights the engine has taken and nothing was sent for yet."""
+        return (f for f in self._by_token.values() if f.request is not None and f.sent_at is None)

@@ -117,6 +117,10 @@ class InMemoryScheduler(BaseScheduler):
         await self.frontier.take_turn(scope)
         self._tickets.add(scope)
 
+    def may_be_sent(self, request: Request) -> bool:  # noqa: ARG002  # as the scheduler's
+        """The wire's last question: nobody else has a turn here."""
+        return True
+
     async def turn(self, request: Request) -> None:
         """The politeness gate's question: wait until this very request may be sent."""
         scope = self.frontier.scope_of(request.url)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Batch, Counts, Mode
 from crawler.statkeys import LEASED, STANDSTILL
+from crawler.times import Moment, moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from crawler.config import FrontierConfig
     from crawler.frontier.client import Frontier
     from crawler.scheduler.engine_view import EngineView
+    from crawler.scheduler.hands import Hands
     from crawler.scheduler.in_flight import InFlight
     from crawler.scheduler.put_queue import PutQueue
     from crawler.scheduler.start_urls import StartUrls
@@ -52,6 +54,7 @@ class Prefetch:
         put_queue: Callable[[], PutQueue],
         nothing_else: Callable[[], None] = lambda: None,
         may_begin: Callable[[], bool] = lambda: True,
+        hands: Hands,
     ) -> None:
         self.finished = False
         self.counts = Counts()
@@ -63,7 +66,7 @@ class Prefetch:
         self._start_urls = start_urls
         self._put_queue = put_queue
         self._epoch = frontier.connection.epoch
-        self._nothing_else, self._may_begin = nothing_else, may_begin
+        self._nothing_else, self._may_begin, self._hands = nothing_else, may_begin, hands
         self._hurried = 0.0
         self._stir = asyncio.Event()
         self._idle_since: float | None = None
@@ -93,15 +96,17 @@ class Prefetch:
         """Fill the queue until the spider closes; then give back what was not begun."""
         while not self.closing:
             room = self._room() if self._may_begin() else 0
+            await self._try_alone()
             if room <= 0:
                 await self._rest(_POLL)
                 continue
             if self._start_urls is not None:
                 await self._start_urls.take()
-            epoch, asked = self._frontier.connection.epoch, time.monotonic()
-            batch = await self._frontier.visits.recall(await self._frontier.lease(room))
-            await self._remind(asked)
-            self._accept(batch, epoch)
+            epoch, asked = self._frontier.connection.epoch, moment()
+            in_hand = 0 if self._in_flight.is_idle else 1
+            batch = await self._frontier.visits.recall(await self._frontier.lease(room, in_hand))
+            await self._remind(asked[0])
+            self._accept(batch, epoch, asked)
             await self._rest(self._pause_after(batch, room))
         await self._frontier.release(self._in_flight.take_unstarted())
 
@@ -115,12 +120,22 @@ class Prefetch:
 
     def _room(self) -> int:
         """URLs to ask for. One at a time: none before all is known that the page before it says about the order."""
+        if self._in_flight.keeps_free:
+            return 0
         room = self._engine.room(self._config.max_inflight) - len(self._in_flight.ready)
         return room if self._config.max_inflight > 1 else min(room, 1 - self._in_flight.unfinished)
 
-    def _accept(self, batch: Batch, epoch: int) -> None:
+    async def _try_alone(self) -> None:
+        """A URL that a worker died with begins once all else is done; while it is in hand, the frontier hears that."""
+        if (suspect := self._in_flight.suspect) is not None:
+            if suspect.in_hand and not suspect.ending:
+                await self._hands.take([suspect])
+        elif self._in_flight.begin_alone():
+            self._engine.wake()
+
+    def _accept(self, batch: Batch, epoch: int, asked: Moment | None = None) -> None:
         for lease in batch.leases:
-            self._in_flight.add(lease, epoch)
+            self._in_flight.add(lease, epoch, asked)
         if batch.leases:
             self._stats.inc_value(LEASED, len(batch.leases))
         if batch.counts is not None:

@@ -32,6 +32,7 @@ from crawler.scheduler.acknowledge import Acknowledgements
 from crawler.scheduler.ending import Ending
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.gate import PolitenessGate
+from crawler.scheduler.hands import Hands
 from crawler.scheduler.heartbeat import Heartbeat
 from crawler.scheduler.held import bring_back_held
 from crawler.scheduler.in_flight import Flight, InFlight
@@ -229,6 +230,10 @@ class Scheduler(BaseScheduler):
         """Its last question, on the connection, which leads to this address. Raises: PutBack."""
         await self._turns.before_writing(request, address, patience)
 
+    def may_be_sent(self, request: Request) -> bool:
+        """The wire's last question before it writes a request: False where its turn or its lease has passed."""
+        return self._turns.may_be_sent(request)
+
     @property
     def _stats(self) -> StatsCollector:
         assert self._crawler.stats is not None
@@ -278,7 +283,8 @@ class Scheduler(BaseScheduler):
         self._begin()
 
     def _begin(self) -> None:
-        self._turns = Turns(self.frontier, self._in_flight, lambda: self._engine.closing)
+        hands = Hands(self._stats, self.frontier, self._in_flight)
+        self._turns = Turns(self.frontier, self._in_flight, hands, lambda: self._engine.closing)
         self._prefetch = Prefetch(
             self._engine,
             self._stats,
@@ -289,6 +295,7 @@ class Scheduler(BaseScheduler):
             put_queue=lambda: self._put_queue,
             nothing_else=lambda: self.on_nothing_else(),  # noqa: PLW0108  # set later
             may_begin=lambda: not isinstance(self._spider, JoinsCrawl) or self._spider.has_joined,
+            hands=hands,
         )
         self._put_queue = PutQueue(self.frontier, self._prefetch.refill)
         self._acknowledgements = Acknowledgements(
@@ -296,16 +303,17 @@ class Scheduler(BaseScheduler):
             self.frontier,
             self._in_flight,
             self._revisits,
+            hands,
             stir=self._prefetch.stir,
             backoff=self._config.frontier.retry_backoff_seconds,
         )
         self.ending = Ending(self._engine, self._stats, self.frontier.connection, lambda: len(self._in_flight))
-        heartbeat = Heartbeat(self._engine, self._stats, self.frontier, self._in_flight, recover=self._recover)
+        heartbeat = Heartbeat(self._engine, self._stats, self.frontier, self._in_flight, hands, recover=self._recover)
         self._opened = True
         self._crawler.signals.connect(self._on_answer, signals.request_left_downloader)
         held = bring_back_held(self.frontier, self._config.frontier.idle_seconds)
         follow = follow_rules(self.frontier, self._config)
-        watch = heartbeat.keep_alive(), heartbeat.inspect(), self.ending.run()
+        watch = heartbeat.keep_alive(), heartbeat.inspect(), self.ending.run(), self._turns.wakefulness.watch()
         for task in (self._prefetch.run(), *watch, self._revisits.run(), held, follow):
             self._tasks.spawn(task)
 

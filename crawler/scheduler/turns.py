@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Lease
 from crawler.scheduler.address_turns import AddressTurns
-from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
+from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT, TURN
 from crawler.scheduler.turned_away import Exhausted, PutBack
+from crawler.scheduler.wakefulness import Wakefulness
+from crawler.times import Moments, moment, seconds_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from crawler.frontier.client import Frontier
+    from crawler.scheduler.hands import Hands
     from crawler.scheduler.in_flight import Flight, InFlight
 
 _TICKET_SECONDS = 1.0  # how soon after wait() the request has to follow
@@ -34,6 +37,7 @@ _LOOK = 0.5  # seconds between two looks whether it ends
 _MOMENT = 0.005  # seconds: a turn that is now, as two clocks say it
 _SLOT = "politeness_slot"
 """Key in `request.meta` of a request without a lease: the slot of its domain."""
+_RESERVE, _RESERVE_SECONDS = 0.1, 1.0  # how long before the end of a lease nothing is sent any more: share, at most
 
 
 class Turns:
@@ -43,10 +47,18 @@ class Turns:
     of a slow site may have its robots.txt and four opt-out files before it, each at a turn of its own.
     """
 
-    def __init__(self, frontier: Frontier, in_flight: InFlight, closing: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        frontier: Frontier,
+        in_flight: InFlight,
+        hands: Hands,
+        closing: Callable[[], bool] = lambda: False,
+        moments: Moments = moment,
+    ) -> None:
         self._closing = closing
         self._frontier = frontier
-        self._in_flight = in_flight
+        self._in_flight, self._hands = in_flight, hands
+        self._moments, self.wakefulness = moments, Wakefulness(moments)
         self._addresses = AddressTurns(frontier, closing)
         self._tickets: dict[str, tuple[float, int]] = {}  # scope → when wait() ended, and the slot
         self._extras: dict[str, float] = {}  # scope → when its latest request without a lease was sent
@@ -62,12 +74,31 @@ class Turns:
         flight = self._flight_of(request)
         if flight is None:
             request.meta[_SLOT] = await self._turn_of_stranger(request.url)
-            return
+        else:
+            await self._turn_of_page(flight)
+        request.meta[TURN] = self.wakefulness.naps
+
+    def may_be_sent(self, request: Request) -> bool:
+        """The wire's last question, just before it writes: False where the turn or the lease has passed since."""
+        flight = self._flight_of(request)
+        current = request.meta.get(TURN) == self.wakefulness.naps and (flight is None or not self._is_stale(flight))
+        if not current and flight is not None:
+            flight.sent_at = None
+        return current
+
+    def _is_stale(self, flight: Flight) -> bool:
+        """Its lease has ended, or is about to: another worker may ask for its page, and has the turn of its host."""
+        term = self._frontier.limits.lease_seconds
+        return seconds_between(flight.renewed, self._moments()) > term - min(_RESERVE * term, _RESERVE_SECONDS)
+
+    async def _turn_of_page(self, flight: Flight) -> None:
         if flight.lease.exhausted:
             raise Exhausted(flight.lease.reasons)
         if not self._owns_fresh_slot(flight):
+            self._hands.put_down([flight])
             flight.slot, _ = await self._await_slot(flight.lease.scope, 0 if flight.slot_used else flight.slot)
-        if flight.epoch != self._frontier.connection.epoch:
+        ours = await self._hands.take([flight])
+        if not ours or flight.epoch != self._frontier.connection.epoch:
             raise PutBack(self._frontier.now())  # the restarted server may not know of this lease and count it twice
         flight.slot_used = True
         flight.sent_at = self._frontier.now()
@@ -125,14 +156,20 @@ class Turns:
             request.meta[_SLOT] = slot
         else:
             flight.slot, flight.sent_at = slot, self._frontier.now()
+        request.meta[TURN] = self.wakefulness.naps
         return waited
 
     async def _turn_of_stranger(self, url: str) -> int:
         scope = self._frontier.scope_of(url)
         at, slot = self._tickets.pop(scope, (-_TICKET_SECONDS, 0))
-        return slot if time.monotonic() - at < _TICKET_SECONDS else await self._take_slot(scope)
+        if time.monotonic() - at >= _TICKET_SECONDS:
+            slot = await self._take_slot(scope)
+        waiting = list(self._in_flight.begun())  # a control file is asked for because of one of these
+        await self._hands.take([flight for flight in waiting if flight.lease.scope == scope] or waiting)
+        return slot
 
     async def _take_slot(self, scope: str) -> int:
+        self._hands.put_down(flight for flight in self._in_flight.begun() if flight.lease.scope == scope)
         for flight in self._in_flight.of_scope(scope):
             if self._owns_fresh_slot(flight):
                 flight.slot_used = True
@@ -147,11 +184,14 @@ class Turns:
         """
         patience = self._frontier.limits.patience
         asked = self._frontier.now()
-        at, slot = await self._frontier.politeness.claim(scope, own, patience)
-        delay = slot / 1000 - at
-        at = max(at, self._extras.get(scope, 0.0) + delay)
-        await self._sleep_until(at, patience)
-        return slot, at > asked + _MOMENT
+        while True:
+            at, slot = await self._frontier.politeness.claim(scope, own, patience)
+            delay, naps = slot / 1000 - at, self.wakefulness.naps
+            at = max(at, self._extras.get(scope, 0.0) + delay)
+            await self._sleep_until(at, patience)
+            if naps == self.wakefulness.naps:
+                return slot, at > asked + _MOMENT
+            own = slot  # it overslept: this turn is still its own only where nobody has taken one since
 
     def _owns_fresh_slot(self, flight: Flight) -> bool:
         if flight.slot_used:

@@ -97,7 +97,7 @@ def test_a_member_comes_back_as_it_was_and_the_scripts_read_the_same_fields(in_l
 def test_a_lease_knows_its_link_and_the_priority_that_its_score_says(link, priority, sequence, slot):
     scope, member = spelled(link)
     kept = f"o{slot:013}{scope}\t{member}\t{sequence - priority * PRIORITY}".encode()
-    lease = lease_of(b"0.1.x", kept, b"", granted_at=1.0, expires_at=2.0, tries=4)
+    lease = lease_of(b"0.1.x", kept, b"", granted_at=1.0, expires_at=2.0)
     assert (lease.link, lease.scope, lease.slot) == (replace(link, priority=priority), scope, slot)
     assert (lease.attempt, lease.exhausted, lease.reasons) == (1, False, ())
 

@@ -35,6 +35,7 @@ from crawler.policy.signals import rsl
 from crawler.policy.signals.base import Context
 from crawler.scheduler.in_flight import InFlight
 from crawler.scheduler.turns import Turns
+from tests.support.frontier_shorthand import hands_of
 
 ROBOTS = FileKind("robots", robots_fetch.read_robots, robots.parse)
 
@@ -351,7 +352,7 @@ def test_a_licence_whose_address_nobody_can_ask_holds_the_host(valkey_url, crawl
         frontier = Frontier(valkey_url, crawl_name)
         await frontier.open()
         try:
-            gate = Turns(frontier, InFlight())
+            gate = Turns(frontier, InFlight(), hands_of(frontier, InFlight()))
             gate.shared, gate.wait_turn = frontier.shared, gate.wait
             kind = FileKind("rsl", read_required(rsl.unreadable), rsl.parse)
             host = Host((200, b"<rsl/>"))

@@ -20,6 +20,7 @@ from crawler.scheduler.in_flight import InFlight
 from crawler.scheduler.turned_away import PutBack
 from crawler.scheduler.turns import Turns
 from crawler.urls.link import Link
+from tests.support.frontier_shorthand import hands_of
 
 HERE, OTHER = "127.0.0.9", "127.0.0.10"
 
@@ -124,7 +125,7 @@ def test_a_page_whose_address_is_busy_goes_back_without_cost_and_comes_at_its_tu
         frontier = Frontier(valkey_url, crawl_name, Limits(delay=0.0, address_delay=10.0))
         await frontier.open()
         in_flight = InFlight()
-        turns = Turns(frontier, in_flight)
+        turns = Turns(frontier, in_flight, hands_of(frontier, in_flight))
         await frontier.put([Link("http://one.example/"), Link("http://two.example/")])
         one, two = (await frontier.lease(2)).leases
         for lease in (one, two):
@@ -149,7 +150,9 @@ def test_a_page_whose_address_is_busy_goes_back_without_cost_and_comes_at_its_tu
 def test_without_a_delay_nobody_asks_the_server(valkey_url, crawl_name):
     async def run():
         frontier = Frontier(valkey_url, crawl_name, Limits(delay=0.0))
-        turns = Turns(frontier, InFlight())  # not open: a question would not be answered
+        turns = Turns(
+            frontier, InFlight(), hands_of(frontier, InFlight())
+        )  # not open: a question would not be answered
         request = Request("http://one.example/")
         await turns.before_connecting(request, HERE)
         await turns.before_writing(request, HERE, 30.0)

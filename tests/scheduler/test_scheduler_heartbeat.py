@@ -10,6 +10,7 @@ import pytest
 
 from crawler.frontier.model import Fault
 from crawler.scheduler.acknowledge import Acknowledgements
+from crawler.scheduler.hands import Hands
 from crawler.scheduler.heartbeat import Heartbeat
 from crawler.scheduler.in_flight import InFlight
 from crawler.statkeys import LOST
@@ -25,11 +26,13 @@ class Worker:
     def __init__(self, frontier):
         self.frontier, self.in_flight, self.counted = frontier, InFlight(), Counter()
         self.stats = SimpleNamespace(inc_value=lambda key, count=1: self.counted.update({key: count}))
+        self.hands = Hands(self.stats, frontier, self.in_flight)
         self.heartbeat = Heartbeat(
             SimpleNamespace(),
             self.stats,
             frontier,
             self.in_flight,
+            self.hands,
             recover=lambda flight: None,
         )
 
@@ -41,7 +44,9 @@ class Worker:
 
     def ends(self, frontier):
         revisits = SimpleNamespace(entry=lambda lease, doc: b"")
-        return Acknowledgements(self.stats, frontier, self.in_flight, revisits, stir=lambda: None, backoff=1.0)
+        return Acknowledgements(
+            self.stats, frontier, self.in_flight, revisits, self.hands, stir=lambda: None, backoff=1.0
+        )
 
 
 class AnswersLate:
@@ -57,7 +62,7 @@ class AnswersLate:
 
         async def late(*args, **values):
             answer = await found(*args, **values)
-            await self._worker.heartbeat.extend()
+            await self._worker.hands.renew()
             return answer
 
         return late
@@ -92,7 +97,7 @@ def test_a_lease_that_has_expired_is_let_go_and_said(frontier_run, clock, caplog
         clock.advance(LEASE_SECONDS + 1)
         await frontier.lease(1)  # of another worker, which finds it
         assert (await frontier.counts()).queued == 1
-        await worker.heartbeat.extend()
+        await worker.hands.renew()
         assert not worker.in_flight
         assert worker.counted[LOST] == 1
 
@@ -107,7 +112,7 @@ def test_a_url_that_had_its_last_try_keeps_its_lease_until_its_verdict(frontier_
         token = await worker.take("/a")
         assert not await worker.ends(AnswersLate(worker)).retry(token, 0.0, "broken", Fault.URL)
         assert not worker.in_flight.get(token).ending
-        await worker.heartbeat.extend()
+        await worker.hands.renew()
         assert worker.in_flight.get(token) is not None
         assert worker.counted[LOST] == 0
 
@@ -120,7 +125,7 @@ def test_leases_in_hand_last_as_long_as_the_heart_beats(frontier_run, clock):
         await worker.take("/a")
         for _ in range(3):
             clock.advance(LEASE_SECONDS * 0.8)
-            await worker.heartbeat.extend()
+            await worker.hands.renew()
         assert (await frontier.lease(1)).leases == ()
         assert len(worker.in_flight) == 1
 

@@ -25,7 +25,7 @@ from crawler.scheduler.turns import Turns
 from crawler.server.connection import ServerRestarted
 from crawler.server.embedded import EmbeddedServer
 from crawler.urls.link import Link
-from tests.support.frontier_shorthand import ack
+from tests.support.frontier_shorthand import ack, hands_of
 from tests.support.server import file_of, kill, size_of
 
 PARENT, CHILD = (Link(f"http://127.0.0.1:8000/{name}") for name in ("parent", "child"))
@@ -81,7 +81,9 @@ def test_a_page_that_waits_for_its_turn_when_the_server_is_restarted_is_given_ba
         kill(server)
         server.ensure()
         with pytest.raises(PutBack):
-            await Turns(frontier, in_flight).turn(Request(lease.url, meta={"lease": lease}))
+            await Turns(frontier, in_flight, hands_of(frontier, in_flight)).turn(
+                Request(lease.url, meta={"lease": lease})
+            )
 
     with_frontier(server, scenario)
 
@@ -93,7 +95,13 @@ def test_links_that_went_with_the_last_second_are_put_again_before_their_page_is
         scheduler._put_queue = PutQueue(frontier, lambda: None)
         stats, revisits = SimpleNamespace(inc_value=lambda *_: None), SimpleNamespace(entry=lambda lease, doc: b"")
         scheduler._acknowledgements = Acknowledgements(
-            stats, frontier, scheduler._in_flight, revisits, stir=lambda: None, backoff=1.0
+            stats,
+            frontier,
+            scheduler._in_flight,
+            revisits,
+            hands_of(frontier, scheduler._in_flight),
+            stir=lambda: None,
+            backoff=1.0,
         )
         await scheduler.put([PARENT])
         (lease,) = (await frontier.lease(1)).leases
@@ -174,7 +182,11 @@ def prefetch_of(frontier: Frontier, put_queue: PutQueue | None = None) -> Prefet
     engine = SimpleNamespace(closing=False, wake=lambda: None)
     config = from_mapping({}).frontier
     put_queue = put_queue or PutQueue(frontier, lambda: None)
-    return Prefetch(engine, stats, config, frontier, InFlight(), start_urls=None, put_queue=lambda: put_queue)
+    in_flight = InFlight()
+    hands = hands_of(frontier, in_flight)
+    return Prefetch(
+        engine, stats, config, frontier, in_flight, start_urls=None, put_queue=lambda: put_queue, hands=hands
+    )
 
 
 @pytest.mark.parametrize("way", ["put back", "tried again", "set aside"])
@@ -182,7 +194,9 @@ def test_a_url_that_comes_back_to_a_server_that_has_forgotten_it_is_queued_there
     async def scenario(frontier):
         in_flight = InFlight()
         stats, revisits = SimpleNamespace(inc_value=lambda *_: None), SimpleNamespace(entry=lambda lease, doc: b"")
-        given = Acknowledgements(stats, frontier, in_flight, revisits, stir=lambda: None, backoff=1.0)
+        given = Acknowledgements(
+            stats, frontier, in_flight, revisits, hands_of(frontier, in_flight), stir=lambda: None, backoff=1.0
+        )
         before = size_of(server)
         await frontier.put([PARENT])
         (lease,) = (await frontier.lease(1)).leases
@@ -248,7 +262,9 @@ def test_an_outcome_that_comes_too_late_puts_what_the_server_said_before_in_doub
     async def scenario(frontier):
         in_flight, put_queue = InFlight(), PutQueue(frontier, lambda: None)
         stats, revisits = SimpleNamespace(inc_value=lambda *_: None), SimpleNamespace(entry=lambda lease, doc: b"")
-        settled = Acknowledgements(stats, frontier, in_flight, revisits, stir=lambda: None, backoff=1.0)
+        settled = Acknowledgements(
+            stats, frontier, in_flight, revisits, hands_of(frontier, in_flight), stir=lambda: None, backoff=1.0
+        )
         await put_queue.put([PARENT, CHILD])
         (lease,) = (await frontier.lease(1)).leases
         in_flight.add(lease, frontier.connection.epoch)

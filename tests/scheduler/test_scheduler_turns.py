@@ -13,6 +13,7 @@ from crawler.scheduler.acknowledge import LONGEST_BACKOFF, backoff
 from crawler.scheduler.in_flight import SENT_AT, InFlight
 from crawler.scheduler.turns import Turns
 from crawler.urls.link import Link
+from tests.support.frontier_shorthand import hands_of
 
 HOST = "http://127.0.0.1:8000"
 
@@ -20,7 +21,7 @@ HOST = "http://127.0.0.1:8000"
 def test_a_page_that_went_out_late_delays_the_next_one(frontier_run, clock):
     async def scenario(frontier):
         in_flight = InFlight()
-        turns = Turns(frontier, in_flight)
+        turns = Turns(frontier, in_flight, hands_of(frontier, in_flight))
         await frontier.put([Link(f"{HOST}/a"), Link(f"{HOST}/b")])
         (lease,) = (await frontier.lease(1)).leases
         in_flight.add(lease)
@@ -44,7 +45,7 @@ def test_a_page_keeps_its_distance_from_a_robots_txt_that_went_out_late(valkey_u
         frontier = Frontier(valkey_url, crawl_name, Limits(delay=0.3))
         await frontier.open()
         in_flight = InFlight()
-        turns = Turns(frontier, in_flight)
+        turns = Turns(frontier, in_flight, hands_of(frontier, in_flight))
         await frontier.put([Link(f"{HOST}/a")])
         (lease,) = (await frontier.lease(1)).leases
         in_flight.add(lease)
@@ -63,7 +64,7 @@ def test_a_page_keeps_its_distance_from_a_robots_txt_that_went_out_late(valkey_u
 
 def test_a_request_that_never_reached_the_wire_changes_nothing(frontier_run):
     async def scenario(frontier):
-        turns = Turns(frontier, InFlight())
+        turns = Turns(frontier, InFlight(), hands_of(frontier, InFlight()))
         turns.left(Request(f"{HOST}/robots.txt"))
         await turns.wait(f"{HOST}/robots.txt")  # at once: nothing is known of the host
 

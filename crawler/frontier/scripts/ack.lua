@@ -8,6 +8,7 @@ for i = 5, #ARGV, 5 do
   tokens[n] = ARGV[i]
 end
 if n == 0 then return answers end
+local suspects = call('EXISTS', SUSPECTS) == 1
 local kept, payloads, wires, names, where, members = call('HMGET', LEASE, unpack(tokens)), {}, {}, {}, {}, {}
 for i = 1, n do
   local payload = kept[i]
@@ -17,7 +18,9 @@ for i = 1, n do
     k = k + 1
     payloads[k], wires[k], names[k], where[k] = payload, wire, scope, 5 * i
     -- the member itself only where somebody needs it
-    if ARGV[3 + 5 * i] ~= '' or wire == 100 or byte(payload, at + KIND_AT - 1) < 58 then members[k] = match(payload, '^[^\t]*', at) end
+    if suspects or ARGV[3 + 5 * i] ~= '' or wire == 100 or byte(payload, at + KIND_AT - 1) < 58 then
+      members[k] = match(payload, '^[^\t]*', at)
+    end
   end
 end
 if k == 0 then return answers end
@@ -39,7 +42,7 @@ for i = 1, k do
     elseif visit ~= '' then
       rare().remember(visit, scope, rest)
     end
-    if died or attempts > 0 or holds > 0 then call('HDEL', WHY, key) end
+    if suspects and call('HDEL', SUSPECTS, key) == 1 or died or attempts > 0 or holds > 0 then call('HDEL', WHY, key) end
   end
   tally(verdict, scope, 1)
   if ARGV[place + 4] ~= '' then learn(scope, ARGV[place + 4]) end

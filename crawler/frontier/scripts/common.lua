@@ -167,6 +167,10 @@ local function join(attempts, holds, rest)
   if attempts == 0 and holds == 0 then return rest end
   return VERSION .. attempts .. '.' .. holds .. '~' .. sub(rest, KIND_AT)
 end
+local function is_suspect(scope, member)
+  local _, _, rest = split(member)
+  return call('HEXISTS', SUSPECTS, scope .. '\t' .. rest) == 1
+end
 local function because(scope, rest, reason)
   if reason == '' then return end
   local key = scope .. '\t' .. rest
@@ -178,6 +182,10 @@ local function push(scope, score, member)
   if call('SISMEMBER', PURGED, scope) == 1 then
     count('queued', -1)
     count('purged', 1)
+    return
+  end
+  if is_suspect(scope, member) then
+    call('ZADD', ALONE, now, scope .. '\t' .. score .. '\t' .. member)
     return
   end
   call('ZADD', queue(scope), score, member)
@@ -238,17 +246,52 @@ local function answered(scope)
   end
 end
 
--- Leases whose worker is gone: the URLs return, at the cost of an attempt.
-local function reclaim(tokens)
-  for _, lease in pairs(read_leases(tokens)) do
-    hang_up(lease, now, 0)
-    no_verdict(lease.scope, lease.token)
-    local attempts, holds, rest = split(lease.member)
-    because(lease.scope, rest, 'lease expired')
-    count('queued', 1)
-    push(lease.scope, lease.score, join(attempts + 1, holds, rest))
+-- suspects: a URL that was in hand when its worker died is tried alone until it is settled. A page is in hand from the
+-- moment before its request is sent; its lease says so by a half (extend.lua). suspects HASH scope \t member -> deaths
+-- alone : ms in hand alone, up to these deaths : in hand alone since : last seen so. alone ZSET entry -> when.
+local SEEN_EVERY, LONGEST_REST = 250, 64000  -- ms; a worker says so often that it tries a suspect alone (prefetch.py)
+local function is_in_hand(expiry) return num(expiry or 0) % 1 ~= 0 end
+local function suspicion(key)
+  local record = call('HGET', SUSPECTS, key)
+  if not record then return nil end
+  local deaths, ms, since, seen = match(record, '^(%d+):(%d+):(%d+):(%d+)$')
+  return {deaths = num(deaths), ms = num(ms), since = num(since), seen = num(seen)}
+end
+local function suspected(key, s)
+  local numbers = {integer(s.deaths), integer(s.ms), integer(s.since), integer(s.seen)}
+  call('HSET', SUSPECTS, key, table.concat(numbers, ':'))
+end
+-- Between two trials it rests, longer each time: a worker that dies meanwhile was not killed by it.
+local function suspect(lease)
+  local _, _, rest = split(lease.member)
+  local key, at = lease.scope .. '\t' .. rest, now
+  local s = suspicion(key)
+  if s then
+    count('alone', 1)
+    s.deaths, s.ms = s.deaths + 1, s.ms + s.seen - s.since + SEEN_EVERY
+    at = now + math.min(2 ^ math.min(s.deaths, 30) * 1000, LONGEST_REST)
+    because(lease.scope, rest, 'its worker died with nothing else in hand')
   end
-  forget(tokens)
+  s = s or {deaths = 0, ms = 0}
+  s.since, s.seen = 0, 0
+  suspected(key, s)
+  if call('SISMEMBER', PURGED, lease.scope) == 1 then return push(lease.scope, lease.score, lease.member) end
+  call('ZADD', ALONE, at, lease.scope .. '\t' .. lease.score .. '\t' .. lease.member)
+end
+-- Deaths of workers are mostly not a page's doing. rate: of deaths a ms while it was not tried. Chance would have brought
+-- as many as it had with a probability below (e * expected / deaths) ^ deaths (Chernoff bound); one in a million is proof.
+local LEAST_DEATHS, PROOF = 3, math.log(1e-6)
+local function is_convicted(key, rate)
+  local s = suspicion(key)
+  return s and s.deaths >= LEAST_DEATHS and s.deaths * (1 + math.log(rate * s.ms / s.deaths)) < PROOF
+end
+-- Those of scopes that are blocked until then.
+local function suspects_behind(far)
+  local n = 0
+  for _, entry in ipairs(call('ZRANGE', ALONE, 0, 999)) do
+    if num(call('ZSCORE', WAIT, match(entry, '^[^\t]*')) or 0) > far then n = n + 1 end
+  end
+  return n
 end
 
 -- URLs outside their queues, with a time: long pauses (later) and holds (held) ----------------------------------------
@@ -264,6 +307,18 @@ local function unpark(key, entries)
   end
 end
 
+-- Leases whose worker is gone: the URLs return, and only what was in hand is suspected.
+local function reclaim(tokens)
+  local ends = #tokens > 0 and call('ZMSCORE', LEASES, unpack(tokens)) or {}
+  for i, lease in pairs(read_leases(tokens)) do
+    hang_up(lease, now, 0)
+    no_verdict(lease.scope, lease.token)
+    count('queued', 1)
+    if is_in_hand(ends[i]) then suspect(lease) else push(lease.scope, lease.score, lease.member) end
+  end
+  forget(tokens)
+end
+
 -- queued, leased, held, done, dead, seen, purged, waiting, next ready (ms or 0), mode, parked -----------------------------
 local function first(key)
   local found = call('ZRANGE', key, 0, 0, 'WITHSCORES')
@@ -274,6 +329,7 @@ local function totals(patience)
   for _, scope in ipairs(call('ZRANGEBYSCORE', WAIT, far, '+inf', 'LIMIT', 0, 1000)) do
     waiting = waiting + call('ZCARD', queue(scope)) + num(call('HGET', SPILLED, scope) or 0)
   end
+  waiting = waiting + suspects_behind(now + patience)
   local soonest = 0
   for _, key in ipairs({READY, LATER, LEASES}) do
     local at = first(key)

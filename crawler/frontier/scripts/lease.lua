@@ -1,11 +1,14 @@
 -- LEASE: hand out up to n URLs of scopes whose time has come, the scope that waits longest first.
--- ARGV 5 n  6 lease (ms)  7 token prefix  8 token nonce  9 tries  10 patience (ms)
+-- ARGV 5 n  6 lease (ms)  7 token prefix  8 token nonce  9 tries  10 patience (ms)  11 URLs that the worker has in hand
+-- 12 deaths of workers a ms (common.lua, suspects): a suspect comes alone, to a worker without anything in hand; to another
+-- one, which then gets nothing else until it has done it, only where it has waited.
 -- Returns {token, lease as it is kept, …}, {place in the batch, reasons, …} of those tried before, next ready (ms),
--- totals or false, nonce of the first lease call that this shard has answered: another one than before tells a worker that the server was emptied. A token is prefix .. number .. '.' .. nonce.
+-- totals or false, nonce of the first lease call that this shard has answered: another one than before tells a worker that the server was emptied,
+-- 1 = a suspect. A token is prefix .. number .. '.' .. nonce.
 local n, expiry, tries, patience = num(ARGV[5]), integer(now + num(ARGV[6])), num(ARGV[9]), num(ARGV[10])
 local POOR = 1685 * PRIORITY  -- score of a link that promises fewer than 50 tokens (shapes.lua)
 
--- what silent workers held comes back; it costs an attempt
+-- what silent workers held comes back
 local expired = call('ZRANGEBYSCORE', LEASES, '-inf', ARGV[1], 'LIMIT', 0, 64)
 local due = call('ZRANGEBYSCORE', LATER, '-inf', ARGV[1], 'LIMIT', 0, 64)
 if #expired + #due > 0 then
@@ -30,9 +33,9 @@ local function note(front, scope, member, score)
   out[2 * handed - 1], out[2 * handed] = token, front .. scope .. '\t' .. member .. '\t' .. score
   return token
 end
-local function hand_out(scope, s, score, member)
+local function hand_out(scope, s, score, member, alone, given_up)
   local attempts, holds, rest = rare().split(member)
-  local may_be_sent = attempts < tries
+  local may_be_sent = attempts < tries and not given_up
   local slot = may_be_sent and now + s.delay or 0
   local token = note((may_be_sent and 'o' or 'd') .. string.format(SLOT, slot), scope, member, score)
   if may_be_sent then
@@ -40,7 +43,7 @@ local function hand_out(scope, s, score, member)
     s.busy = s.busy + 1
     if s.openings > 0 then s.probe = token end
   end
-  if attempts > 0 or holds > 0 then
+  if attempts > 0 or holds > 0 or alone then
     reasons[#reasons + 1] = handed
     reasons[#reasons + 1] = call('HGET', WHY, scope .. '\t' .. rest) or ''
   end
@@ -80,6 +83,23 @@ local function serve(names)
   if k > 0 then put(BUSY, 'HSET', 'HDEL', unpack(busy)) end
   save_if_needed()
 end
+-- The first suspect whose scope has its turn; returns whether there was one.
+local WAITED = 2000  -- ms
+local function suspect_handed_out()
+  local before = num(ARGV[11]) == 0 and ARGV[1] or integer(now - WAITED)
+  for _, entry in ipairs(call('ZRANGEBYSCORE', ALONE, '-inf', before, 'LIMIT', 0, 16)) do
+    local scope, score, member = match(entry, '^([^\t]*)\t([^\t]*)\t(.*)$')
+    local s, _, _, rest = rare().state(scope), rare().split(member)
+    local given_up = rare().is_convicted(scope .. '\t' .. rest, num(ARGV[12]))
+    if given_up or s.busy < LIMIT and s.probe == '' and s.next <= now then
+      call('ZREM', ALONE, entry)
+      hand_out(scope, s, score, member, true, given_up)
+      rare().save()
+      return true
+    end
+  end
+  return false
+end
 -- Scopes that go before others (prefer.lua): those of the highest priorities whose time has come.
 local function preferred()
   local names, found = call('ZREVRANGE', PREFERRED, 0, 999), {}
@@ -91,7 +111,9 @@ local function preferred()
     serve(found)
   end
 end
-if mode == 'run' and num(counters[3] or 0) > 0 then preferred() end
+local alone = mode == 'run' and n > 0 and suspect_handed_out()
+if alone then n = 1 end
+if mode == 'run' and handed < n and num(counters[3] or 0) > 0 then preferred() end
 while mode == 'run' and handed < n do
   local found = call('ZRANGEBYSCORE', READY, '-inf', ARGV[1], 'LIMIT', 0, n - handed)
   if #found == 0 then break end
@@ -111,7 +133,7 @@ if handed < n or math.floor(first / TIDY) < math.floor((first + n) / TIDY) then
   call('ZREMRANGEBYSCORE', NEXT, '-inf', ARGV[1])
   call('ZREMRANGEBYSCORE', WAIT, '-inf', ARGV[1])
 end
-if handed == n then return {out, reasons, now, false, born} end
+if handed == n then return {out, reasons, now, false, born, alone and 1 or 0} end
 local sums = rare().totals(patience)
 if sums[1] - sums[8] + sums[2] > 0 and mode == 'run' then  -- what is on hold is tried again while there is other work
   local held = call('ZRANGEBYSCORE', HELD, '-inf', ARGV[1], 'LIMIT', 0, 16)
@@ -121,4 +143,4 @@ if sums[1] - sums[8] + sums[2] > 0 and mode == 'run' then  -- what is on hold is
     sums = rare().totals(patience)
   end
 end
-return {out, reasons, sums[9], sums, born}
+return {out, reasons, sums[9], sums, born, 0}

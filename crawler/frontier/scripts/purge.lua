@@ -5,12 +5,12 @@ gone = call('ZCARD', queue(scope)) + state(scope).spilled
 state(scope).spilled = 0
 call('DEL', queue(scope), overflow(scope))
 count('queued', -gone)
-for _, key in ipairs({LATER, HELD}) do
+for _, key in ipairs({LATER, HELD, ALONE}) do
   for _, entry in ipairs(call('ZRANGE', key, 0, -1)) do
     if string.sub(entry, 1, #scope + 1) == scope .. '\t' then
       call('ZREM', key, entry)
       gone = gone + 1
-      if key == LATER then count('queued', -1) end
+      if key ~= HELD then count('queued', -1) end
     end
   end
 end
