@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections import defaultdict
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, runtime_checkable
 from typing import Protocol as TypingProtocol
 from urllib.parse import urldefrag, urlsplit
@@ -21,11 +22,13 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import CancelledError
 from twisted.web.client import URI
 
+from crawler.downloader.own_trouble import OwnTrouble
 from crawler.downloader.private import Factory, Protocol, connect_through, remember_encoded_names
 from crawler.downloader.resolver import resolved
 from crawler.policy.network import NetworkRules, rules_of
 from crawler.runtime import config_of
 from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
+from crawler.scheduler.stopping import stop_crawl
 from crawler.scheduler.turned_away import PutBack
 
 if TYPE_CHECKING:
@@ -160,13 +163,23 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         remember_encoded_names()
         self._departures = Departures(lambda: self._scheduler)
+        self._trouble = OwnTrouble(partial(stop_crawl, crawler))
         connect_through(self, guarded_factory(rules_of(config_of(crawler)), self._departures))
 
     async def download_request(self, request: Request) -> Response:
         """Download, and leave in `request.meta` when the request was really sent: connecting may have taken time.
 
-        Raises also: PutBack where the turn of its address is too far away.
+        Raises also: PutBack where the turn of its address is too far away, or what failed is this machine's trouble.
         """
+        try:
+            response = await self._download(request)
+        except Exception as error:
+            await self._trouble.look_at(error, urlsplit(request.url).hostname or "")
+            raise
+        self._trouble.answered()
+        return response
+
+    async def _download(self, request: Request) -> Response:
         url = URI.fromBytes(urldefrag(request.url)[0].encode("ascii")).toBytes()  # type: ignore[no-untyped-call]
         if (scheduler := self._scheduler) is not None:
             for address in (await resolved(urlsplit(request.url).hostname or ""))[:1]:

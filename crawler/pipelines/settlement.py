@@ -17,7 +17,7 @@ from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import FOREVER
 from crawler.frontier.shapes import parked_scopes, shapes_of
 from crawler.frontier.unfinished import held
-from crawler.pipelines.base import StageDrop, refuse_to_start
+from crawler.pipelines.base import StageDrop, is_trouble, refuse_to_start, sentence_of
 from crawler.pipelines.duplicate_index import release
 from crawler.pipelines.foreign import ForeignVerdicts
 from crawler.pipelines.replaced import take_out_replaced
@@ -28,8 +28,9 @@ from crawler.recrawl.visit import text_digest
 from crawler.runtime import config_of
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.scheduler import Scheduler, clock_of, frontier_of
+from crawler.scheduler.stopping import stop_crawl
+from crawler.server.errors import FrontierError
 from crawler.statkeys import (
-    FATAL,
     KEPT,
     LEFT_ON_HOLD,
     RECRAWL_NEXT_AT,
@@ -124,7 +125,7 @@ class Settlement:
             server = None if scheduler is None else scheduler.frontier
             corpus = self._sink.corpus
             await take_out_replaced(corpus.place, server, again=again, ended=ended, parts=corpus.parts)
-        except StorageError as error:
+        except (StorageError, FrontierError) as error:
             self._stop(error)
         finally:
             await asyncio.to_thread(self._pool.close)
@@ -162,7 +163,7 @@ class Settlement:
 
     async def broken_item(self, item: Document, failure: Failure) -> None:
         """A pipeline raised: our mistake, recorded as such. A storage failure ends the crawl instead."""
-        if isinstance(failure.value, StorageError):
+        if is_trouble(failure.value):
             self._stop(failure.value)
         else:
             await self._reject(item, Drop("pipelines", DropReason.STAGE_ERROR, type(failure.value).__name__))
@@ -171,9 +172,9 @@ class Settlement:
         """A callback raised: recorded under the URL of its request."""
         request = getattr(response, "request", None) or getattr(failure, "request", None)
         lease = request.meta.get("lease") if request is not None else None
-        if isinstance(failure.value, PoolError):
+        if is_trouble(failure.value):
             self._stop(failure.value)
-        if lease is None or isinstance(failure.value, PoolError):
+        if lease is None or is_trouble(failure.value):
             return
         doc = self._blank(lease.url)
         doc.lease_token = lease.token
@@ -211,7 +212,10 @@ class Settlement:
     async def _settle(self, doc: Document) -> None:
         if doc.lease_token is not None and self._frontier is not None:
             self._frontier.on_nothing_else = self._sink.hasten
-            await self._frontier.settle(doc.lease_token, doc, self._sink.delivery())
+            try:
+                await self._frontier.settle(doc.lease_token, doc, self._sink.delivery())
+            except FrontierError as error:
+                self._stop(error)
 
     async def _report_held(self) -> None:
         """What this run leaves in the frontier for a later one; only where it ran to its end."""
@@ -279,16 +283,9 @@ class Settlement:
         if len(examples := self._stats.get_value(UNREACHED_EXAMPLES, [])) < MAX_EXAMPLES:
             self._stats.set_value(UNREACHED_EXAMPLES, [*examples, f"{url}: {verdict.reason}, {verdict.detail}"])
 
-    def _stop(self, error: StorageError | PoolError) -> None:
+    def _stop(self, error: BaseException | None) -> None:
         """Nothing more can be judged or recorded, so nothing more may be fetched; open leases go back."""
-        engine = self._crawler.engine
-        if self._stats.get_value(FATAL):
-            return
-        self._stats.set_value(FATAL, str(error))
-        logger.error("the crawl stops: %s", error)
-        if engine is not None and engine.spider is not None:
-            task = asyncio.ensure_future(engine.close_spider_async(reason="storage_error"))
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        stop_crawl(self._crawler, sentence_of(error), "storage_error")
 
 
 def hold_reason(why: str) -> tuple[Reason, str]:

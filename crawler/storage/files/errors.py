@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+
+from crawler.trouble import of_this_machine
+
+_NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE)
+
 
 class StorageError(Exception):
     """The corpus cannot be written or read. The message says what, where and what to do."""
@@ -28,6 +34,8 @@ class RemovedError(StorageError):
 
 def unwritten(path: object, error: OSError) -> StorageError:
     """A file that could not be written: what people are told, with the way out."""
+    if error.errno in _NO_DESCRIPTOR:
+        return StorageError(f"{path}: {of_this_machine(error)}")
     if isinstance(error, FileNotFoundError):
         way = "It was removed, or a folder above it, while it was in use: restore it from a copy"
     else:
