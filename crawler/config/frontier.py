@@ -68,6 +68,10 @@ class FrontierConfig:
     max_queued_per_domain: int = setting("FRONTIER_MAX_QUEUED_PER_DOMAIN", 128, "URLs of a domain kept in order of "
                                          "priority; the rest waits in a compact list, first come, first served; 0 = no "
                                          "list", minimum=0, digest=False)  # fmt: skip
+    max_bytes_per_domain: int = setting("FRONTIER_MAX_BYTES_PER_DOMAIN", 64 * 2**20, "bytes that the URLs that wait of one "
+                                        "domain may take up on the server (about a million of usual length); links beyond "
+                                        "are left out and counted; 0 = no limit", minimum=0,
+                                        digest=False)  # fmt: skip
     breaker_failures: int = setting("FRONTIER_BREAKER_FAILURES", 5, "URLs of a domain that fail in a row (no connection, "
                                     "timeout, 5xx) until it is left alone for a while; 0 = never", minimum=0,
                                     digest=False)  # fmt: skip

@@ -30,6 +30,7 @@ def limits_of(config: Config) -> Limits:
         scope_by=f.scope_by,
         shards=f.shards,
         max_queued=f.max_queued_per_domain,
+        max_bytes=f.max_bytes_per_domain,
         breaker_failures=f.breaker_failures,
         breaker_pause=f.breaker_seconds,
         breaker_longest=f.breaker_max_seconds,

@@ -21,6 +21,7 @@ class PutStatus(StrEnum):
     CAPPED = "capped"  # beyond the depth limit or the page cap of its scope; not remembered
     TRAPPED = "trapped"  # looks generated without end (`crawler.urls.traps`); not remembered
     BLOCKED = "blocked"  # the scope was purged
+    FULL = "full"  # the URLs that wait of its scope take up all bytes that they may; not remembered
 
 
 class Mode(StrEnum):
@@ -145,6 +146,7 @@ class Limits:
     `address_delay`: between requests to one IP address; `address_delays`: other ones by network.
     `max_pages`: of one scope, `total_pages`: of the crawl, sitemaps not counted; 0 = any number.
     `max_queued`: URLs of one scope that are kept in order; the others wait in a compact list; 0 = all in order.
+    `max_bytes`: what the URLs that wait of one scope may take up on the server; 0 = any number.
     `breaker_failures`: URLs of a scope whose first try fails in a row until it is left alone for `breaker_pause`
     seconds, which doubles up to `breaker_longest`; 0 = never. `slowdown`: longest delay that 429 and 503 can bring
     about, 0 = none. `barren`: requests in a row that bring nothing new until the links of a shape are parked, twice as
@@ -166,6 +168,7 @@ class Limits:
     scope_by: str = "domain"
     shards: int = 1
     max_queued: int = 0
+    max_bytes: int = 0
     breaker_failures: int = 5
     breaker_pause: float = 30.0
     breaker_longest: float = 3600.0

@@ -55,6 +55,7 @@ CAPS: Mapping[str, str] = {
     "FRONTIER_MAX_PAGES_PER_DOMAIN": "max_pages",
     "DEPTH_LIMIT": "depth",
     "FRONTIER_MAX_QUEUED_PER_DOMAIN": "max_queued",
+    "FRONTIER_MAX_BYTES_PER_DOMAIN": "max_bytes",
 }
 """What the frontier takes, and in which order: the field of `Limits`. One worker without a cap would undo it."""
 ORDER: Mapping[str, str] = {
