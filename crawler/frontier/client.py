@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 _FIRST_HOLD, _LONGEST_HOLD = 30.0, 6 * 3600.0  # seconds
 
 _USUAL_DEATHS = 1 / 3600
-_TALLIES = ("queued", "leased", "held", "done", "dead", "seen", "purged", "waiting", "barren")
+_TALLIES = ("queued", "leased", "held", "done", "dead", "seen", "purged", "waiting", "barren", "paused")
 Result = tuple[str, Wire | None] | tuple[str, Wire | None, bytes] | tuple[str, Wire | None, bytes, bytes]
 """Token, what the request cost, what to remember of the visit, what it brought."""
 
@@ -210,8 +210,8 @@ class Frontier(Shards):
 
 
 def _counts(row: list[Any]) -> Counts:
-    *numbers, next_ready, mode, barren = row
-    numbers.append(barren)
+    *numbers, next_ready, mode, barren, paused = row
+    numbers += barren, paused
     tallies: dict[str, Any] = dict(zip(_TALLIES, numbers, strict=True))
     return Counts(**tallies, next_ready_at=next_ready / 1000 if next_ready else None, mode=Mode(mode.decode()))
 

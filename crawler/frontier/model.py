@@ -121,6 +121,7 @@ class Counts:
     purged: int = 0
     barren: int = 0  # links parked because their kind brought nothing new
     waiting: int = 0
+    paused: int = 0  # of those queued: URLs of scopes that somebody has paused, which he means to go on with
     next_ready_at: float | None = None
     mode: Mode = Mode.RUN
 

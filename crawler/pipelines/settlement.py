@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_EXAMPLES = 5
+HELD_AT_ONCE = 256
+"""URLs on hold that are written together: each commit waits for the disk."""
 HELD_REPORT_SECONDS = 30.0
 """Workers of one crawl end within this time of each other; only the first reports what is on hold."""
 
@@ -226,16 +228,28 @@ class Settlement:
             reported = await frontier.frontier.shared.get_blob("held-report")
             if reported is not None:
                 return  # another worker that ended just now has said it
-            told = 0
-            async for url, why, until in held(frontier.frontier):
-                doc = self._blank(url)
-                reason, cause = hold_reason(why)
-                when = f"tried again from {rfc3339(until)} on" if until < FOREVER else "tried again when it is resumed"
-                await self._reject(doc, Drop("policy", reason, f"{when}{': ' + cause if cause else ''}"))
-                told += 1
-            self._stats.set_value(LEFT_ON_HOLD, told)
+            told, some = 0, list[tuple[str, str, float]]()
+            async for one in held(frontier.frontier):
+                some.append(one)
+                if len(some) == HELD_AT_ONCE:
+                    told += await self._tell_held(some)
+                    some = []
+                if not self._crawler.crawling:  # a signal: whoever stops the crawl does not wait for a list
+                    logger.warning("the list of URLs on hold is cut off: `gristmill frontier status` counts them")
+                    break
+            self._stats.set_value(LEFT_ON_HOLD, told + await self._tell_held(some))
             await self._report_parked(frontier.frontier)
             await frontier.frontier.shared.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
+
+    async def _tell_held(self, urls: list[tuple[str, str, float]]) -> int:
+        """Their records, which one commit makes durable together."""
+        await asyncio.gather(*(self._tell_one_held(*one) for one in urls))
+        return len(urls)
+
+    async def _tell_one_held(self, url: str, why: str, until: float) -> None:
+        reason, cause = hold_reason(why)
+        when = f"tried again from {rfc3339(until)} on" if until < FOREVER else "tried again when it is resumed"
+        await self._reject(self._blank(url), Drop("policy", reason, f"{when}{': ' + cause if cause else ''}"))
 
     async def _report_waiting(self) -> None:
         """For the summary of a run that was stopped or drained: how much is left to do."""
