@@ -327,17 +327,14 @@ local function first(key)
 end
 local function totals(patience)
   local far, waiting = '(' .. integer(now + patience), call('ZCOUNT', LATER, '(' .. integer(now + patience), '+inf')
-  local paused, by_hand = 0, {}  -- who pauses a domain means to go on with it: it keeps the crawl from ending
-  for _, scope in ipairs(call('HKEYS', P .. 'paused')) do
-    by_hand[scope] = true
-    paused = paused + call('ZCARD', queue(scope)) + num(call('HGET', SPILLED, scope) or 0)
-  end
-  local put_back = next(by_hand) and call('ZCOUNT', LATER, FOREVER, '+inf') or 0
-  paused, waiting = paused + put_back, waiting - put_back
-  for _, scope in ipairs(call('ZRANGEBYSCORE', WAIT, far, '+inf', 'LIMIT', 0, 1000)) do
-    if not by_hand[scope] then
-      waiting = waiting + call('ZCARD', queue(scope)) + num(call('HGET', SPILLED, scope) or 0)
-    end
+  local paused = call('ZCOUNT', LATER, FOREVER, '+inf')  -- put back until the end of a pause
+  waiting = waiting - paused
+  local blocked = call('ZRANGEBYSCORE', WAIT, far, '+inf', 'LIMIT', 0, 1000)
+  local by_hand = #blocked > 0 and call('HMGET', P .. 'paused', unpack(blocked)) or {}
+  for i, scope in ipairs(blocked) do
+    local n = call('ZCARD', queue(scope)) + num(call('HGET', SPILLED, scope) or 0)
+    -- who pauses a domain means to go on with it: it keeps the crawl from ending
+    if by_hand[i] then paused = paused + n else waiting = waiting + n end
   end
   waiting = waiting + suspects_behind(now + patience)
   local soonest = 0
