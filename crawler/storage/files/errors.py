@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 
+from crawler.config.crawl import check_folder
 from crawler.trouble import of_this_machine
 
 _NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE)
@@ -30,6 +31,13 @@ class RemovedError(StorageError):
             f"{self.path}: it was removed, or a folder above it, before it was in the store; no page is lost: the "
             "same command makes the folder again and fetches what was not in the store"
         )
+
+
+def refuse_password(url: str) -> None:
+    """Raises: StorageError, without the secret, where a URL of files holds one: it would be logged and recorded."""
+    if (complaint := check_folder(url)) is not None:
+        scheme, _, rest = url.partition("://")
+        raise StorageError(f"{scheme}://…@{rest.rpartition('@')[2]}: {complaint}")
 
 
 def unwritten(path: object, error: OSError) -> StorageError:
