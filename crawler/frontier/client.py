@@ -23,7 +23,7 @@ from crawler.frontier.shards import Shards, clean, ms, shard_of_token, wire_args
 from crawler.frontier.shared import SharedValues
 from crawler.frontier.visits import Visits
 from crawler.server.client import Revive
-from crawler.server.connection import Connection
+from crawler.server.connection import SET_BACK_SECONDS, Connection
 from crawler.times import Clock
 from crawler.urls.link import Link
 from crawler.urls.traps import trap_reason
@@ -71,10 +71,12 @@ class Frontier(Shards):
         self._born: dict[int, bytes] = {}
         self.death_rate = _USUAL_DEATHS  # of workers, a second of their work; `claims` measures it
         self._turn = 0
+        self._ahead = 0.0
 
     async def open(self) -> None:
         """Connect and check the server. Raises: FrontierUnavailable, FrontierMisconfigured."""
         await self.connection.open()
+        await self._agree_on_time(0.0)
 
     async def close(self) -> None:
         """Give the connections back; changes nothing in the frontier."""
@@ -83,6 +85,22 @@ class Frontier(Shards):
     async def synchronize(self) -> None:
         """Measure the server's clock again: all workers of a long crawl go by it, whatever their own does."""
         await self.connection.patiently(self.connection.synchronize)
+        await self._agree_on_time(self.now())
+
+    async def _agree_on_time(self, latest: float) -> None:
+        """A clock that was set back would freeze the crawl for as long: its time goes on, and all workers know it."""
+        connection = self.connection
+        if not connection.is_measured:
+            return
+        answer = await self.run("clock", 0, [ms(latest)], now=connection.server_time())
+        ahead = int(answer) / 1000
+        if ahead > self._ahead + SET_BACK_SECONDS:
+            logger.warning(
+                "the server's clock was set back by %.0f s: the crawl goes on by the time that it had, and its records "
+                "bear that time",
+                ahead - self._ahead,
+            )
+        self._ahead = connection.ahead = ahead
 
     async def put(self, links: list[Link]) -> list[PutStatus]:
         """Add canonical URLs; what is known stays as it is. Answers in the order of `links`."""
