@@ -44,6 +44,8 @@ MAX_HEAD_BYTES = 256 * 1024
 """Status line and headers of one response."""
 _USUAL_TIMEOUT, _SHARE_OF_TIMEOUT = 30.0, 0.25  # seconds; share of it that a request may wait on its connection
 
+_ASKED_AGAIN = 8  # times, on a machine too busy to write in time
+
 
 class ForbiddenAddressError(DownloadFailedError):
     """The connection led to an address that the network rules refuse."""
@@ -60,12 +62,19 @@ class _GuardedProtocol(Protocol):
         self.head_bytes = 0
         if self.departures is None:
             return super().request(request)
-        asked = deferred_from_coro(self.departures.permitted(request.absoluteURI, self.peer))
-        # no coroutine around the request itself: who reads a response must see it before the next bytes arrive
-        return asked.addCallback(self._write, request).addErrback(self._abandon)
+        departing = self.departures.next_for(request.absoluteURI)
+        return self._ask_and_write(departing, request, _ASKED_AGAIN)
 
-    def _write(self, departing: Request, request: Any) -> Any:
+    def _ask_and_write(self, departing: Request, request: Any, tries: int) -> Any:
         assert self.departures is not None
+        asked = deferred_from_coro(self.departures.permitted(departing, self.peer))
+        # no coroutine around the request itself: who reads a response must see it before the next bytes arrive
+        return asked.addCallback(lambda _: self._write(departing, request, tries)).addErrback(self._abandon)
+
+    def _write(self, departing: Request, request: Any, tries: int) -> Any:
+        assert self.departures is not None
+        if tries and not self.departures.is_in_time(departing):
+            return self._ask_and_write(departing, request, tries - 1)
         self.departures.leaves(departing, request.absoluteURI)
         return super().request(request)
 
@@ -95,6 +104,9 @@ class GivesAddressTurns(TypingProtocol):
     async def before_writing(self, request: Request, address: str, patience: float) -> None:
         """Wait until the request may be written. Raises: PutBack."""
 
+    def is_in_time(self, request: Request) -> bool:
+        """False where it has to ask again before it is written: the machine was busy meanwhile."""
+
     def may_be_sent(self, request: Request) -> bool:
         """The wire's last question: False where the turn or the lease has passed."""
 
@@ -119,18 +131,25 @@ class Departures:
             if not self._waiting[url]:
                 del self._waiting[url]
 
-    async def permitted(self, url: bytes, peer: str) -> Request:
-        """Wait for the turn of the oldest that waits. Raises: PutBack; LookupError where none was announced."""
-        request = self._waiting[url].pop(0)
+    def next_for(self, url: bytes) -> Request:
+        """The request that waits longest for this URL. Raises: LookupError where none was announced."""
+        return self._waiting[url].pop(0)
+
+    async def permitted(self, request: Request, peer: str) -> None:
+        """Wait for its turn at the address that its connection leads to. Raises: PutBack."""
         timeout = float(request.meta.get("download_timeout") or _USUAL_TIMEOUT)
         if (scheduler := self._scheduler()) is not None:
             await scheduler.before_writing(request, peer, timeout * _SHARE_OF_TIMEOUT)
-        return request
+
+    def is_in_time(self, request: Request) -> bool:
+        """False where the turn at its address has passed since."""
+        scheduler = self._scheduler()
+        return scheduler is None or scheduler.is_in_time(request)
 
     def leaves(self, request: Request, url: bytes) -> None:
         """It is written at this moment. Raises: PutBack where its turn or its lease has passed since."""
         scheduler = self._scheduler()
-        if scheduler is not None and not scheduler.may_be_sent(request):
+        if scheduler is not None and not (scheduler.is_in_time(request) and scheduler.may_be_sent(request)):
             raise PutBack(time.time())
         self.sent[url] = time.monotonic()
 

@@ -35,8 +35,8 @@ _LATE_SECONDS = 0.1  # by so much at most a request may be late for its slot
 _LOOK = 0.25  # seconds between two looks whether the worker ends
 _BUSY_SECONDS = 60.0  # for so long an address at which somebody waited counts as one with a line
 _REMEMBERED = 10_000  # addresses
-_NAME = "address_turn"
-"""Key in `request.meta` under which a request is known here."""
+_NAME, _GRANT = "address_turn", "address_slot"
+"""Keys in `request.meta`: the name of a request here; until when its slot lasts (epoch seconds), and the slot."""
 
 
 class _Budget(NamedTuple):
@@ -59,13 +59,14 @@ class AddressTurns:
         self._names = (f"{secrets.token_hex(4)}.{n}" for n in count())
         self._delays: tuple[object, AddressDelays] | None = None
 
-    async def stand_in_line(self, request: Request, scope: str, address: str) -> None:
-        """Before a connection is made. Raises: PutBack, once the scope's next turn is at its place in the line."""
+    async def stand_in_line(self, request: Request, scope: str, address: str, patience: float) -> None:
+        """Before a connection is made: wait up to `patience` seconds. Raises: PutBack, once the scope's next turn is at
+        its place in the line."""
         budget = self._budget(address)
         if budget is None:
             return
         if self._coming[budget.name] or self._busy.get(budget.name, 0.0) > self._frontier.now():
-            at, granted = await self._ask(AddressRow("line", budget.name, budget.spaced, scope, within=WAIT_SECONDS))
+            at, granted = await self._ask(AddressRow("line", budget.name, budget.spaced, scope, within=patience))
             if not granted:
                 await self._put_back(scope, at)
             await self._sleep_until(at)
@@ -83,7 +84,7 @@ class AddressTurns:
             return False
         name = request.meta[_NAME] = request.meta.get(_NAME) or next(self._names)
         self._forget(name)
-        slot, waited, until = 0, False, self._frontier.now() + min(WAIT_SECONDS, patience)
+        (_, slot), waited, until = request.meta.pop(_GRANT, (0.0, 0)), False, self._frontier.now() + patience
         while True:
             within = max(0.0, until - self._frontier.now())
             row = AddressRow("send", budget.name, budget.spaced, name, slot, within, self._most())
@@ -94,8 +95,14 @@ class AddressTurns:
             await self._sleep_until(at)
             if slot and self._frontier.now() - at <= budget.margin:
                 self._sent[name] = budget.name
+                request.meta[_GRANT] = at + budget.margin, slot
                 return waited
             self._note_busy(budget.name)
+
+    def is_in_time(self, request: Request) -> bool:
+        """The very last question: False where the slot of its address has passed since, on a busy machine."""
+        until, _ = request.meta.get(_GRANT, (math.inf, 0))
+        return bool(self._frontier.now() <= until)
 
     def over(self, request: Request, seconds: float) -> None:
         """The request is over; it took so long."""

@@ -117,6 +117,10 @@ class InMemoryScheduler(BaseScheduler):
         await self.frontier.take_turn(scope)
         self._tickets.add(scope)
 
+    def is_in_time(self, request: Request) -> bool:  # noqa: ARG002  # as the scheduler's
+        """Nobody else has a turn here."""
+        return True
+
     def may_be_sent(self, request: Request) -> bool:  # noqa: ARG002  # as the scheduler's
         """The wire's last question: nobody else has a turn here."""
         return True

@@ -232,6 +232,10 @@ class Scheduler(BaseScheduler):
         """Its last question, on the connection, which leads to this address. Raises: PutBack."""
         await self._turns.before_writing(request, address, patience)
 
+    def is_in_time(self, request: Request) -> bool:
+        """False where the request has to ask `before_writing` again: the machine was busy meanwhile."""
+        return self._turns.is_in_time(request)
+
     def may_be_sent(self, request: Request) -> bool:
         """The wire's last question before it writes a request: False where its turn or its lease has passed."""
         return self._turns.may_be_sent(request)

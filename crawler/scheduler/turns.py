@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Lease
-from crawler.scheduler.address_turns import AddressTurns
-from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT, TURN
+from crawler.scheduler.address_turns import WAIT_SECONDS, AddressTurns
+from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT, SUBRESOURCE, TURN
 from crawler.scheduler.turned_away import Exhausted, PutBack
 from crawler.scheduler.wakefulness import Wakefulness
 from crawler.times import Moments, moment, seconds_between
@@ -103,21 +103,31 @@ class Turns:
         flight.slot_used = True
         flight.sent_at = self._frontier.now()
 
+    def is_in_time(self, request: Request) -> bool:
+        """As `may_be_sent`, of the slot at its address: a request that is late for it only has to ask again."""
+        return self._addresses.is_in_time(request)
+
     async def before_connecting(self, request: Request, address: str) -> None:
         """The next connection leads to this address, as far as is known. Raises: PutBack."""
         with self._unsent_where_put_back(request):
-            await self._addresses.stand_in_line(request, self._frontier.scope_of(request.url), address)
+            scope, patience = self._frontier.scope_of(request.url), self._patience_of(request)
+            await self._addresses.stand_in_line(request, scope, address, patience)
 
     async def before_writing(self, request: Request, address: str, patience: float) -> None:
         """The connection leads to this address: wait until the request may be written, which has to follow at once.
 
         `patience`: seconds that it may wait here. Raises: PutBack.
         """
-        scope = self._frontier.scope_of(request.url)
+        scope, patience = self._frontier.scope_of(request.url), min(patience, self._patience_of(request))
         with self._unsent_where_put_back(request):
             while await self._addresses.take_slot(request, scope, address, patience):
                 if not await self._renew(request, scope):
                     return
+
+    def _patience_of(self, request: Request) -> float:
+        """A page, and the control file in front of it, goes back into its queue; what a page in the browser asks for
+        can only be waited for."""
+        return self._frontier.limits.patience if request.meta.get(SUBRESOURCE) else WAIT_SECONDS
 
     def left(self, request: Request) -> None:
         """The request is over: from now on the moment at which it was sent counts, not that of its turn."""

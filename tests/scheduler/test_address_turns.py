@@ -16,7 +16,7 @@ from crawler.frontier.configured import delays_of, limits_of
 from crawler.frontier.model import Limits
 from crawler.frontier.politeness import AddressRow
 from crawler.policy.addresses import budget_of
-from crawler.scheduler.in_flight import InFlight
+from crawler.scheduler.in_flight import SUBRESOURCE, InFlight
 from crawler.scheduler.turned_away import PutBack
 from crawler.scheduler.turns import Turns
 from crawler.urls.link import Link
@@ -226,3 +226,21 @@ def test_workers_ask_an_address_with_many_names_as_one_machine(tmp_path, scope):
         visits = target.log()
     assert addresses.missing(target.sites, visits) == []
     assert {report.smallest_gap >= 0.3 for report in addresses.report(0.3, visits)} == {True}
+
+
+def test_what_a_page_in_the_browser_asks_for_waits_where_a_page_would_go_back(valkey_url, crawl_name):
+    async def run():
+        frontier = Frontier(valkey_url, crawl_name, Limits(delay=0.0, address_delay=2.5))
+        await frontier.open()
+        turns = Turns(frontier, InFlight(), hands_of(frontier, InFlight()))
+        await turns.before_writing(Request("http://one.example/"), HERE, 30.0)
+        asked = frontier.now()
+        with pytest.raises(PutBack):
+            await turns.before_writing(Request("http://two.example/robots.txt"), HERE, 30.0)
+        script = Request("http://three.example/a.js", meta={SUBRESOURCE: True})
+        await turns.before_connecting(script, HERE)
+        await turns.before_writing(script, HERE, 30.0)
+        assert frontier.now() - asked >= 2.5
+        await frontier.close()
+
+    asyncio.run(run())
