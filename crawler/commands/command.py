@@ -19,6 +19,7 @@ from crawler.commands import options
 from crawler.commands.interrupt import Interrupted, interruptible, leave
 from crawler.commands.table import LINES
 from crawler.loading import program
+from crawler.observe.plain import beneath, make_plain
 from crawler.operations.answer import Answer, Schema, encoded, refuse_in_json
 from crawler.runtime import load
 from crawler.storage.files.errors import denied
@@ -81,6 +82,8 @@ class ProjectCommand(Base):
     schema_version: ClassVar[int] = 1
     offers: ClassVar[tuple[str, ...]] = ()
     """Settings that are options of this command, too."""
+    prints_plain: ClassVar[bool] = True
+    """Whatever it prints steers no terminal; False where it has a console of its own."""
     usage: ClassVar[str] = ""
     """What follows the command's name; empty = as Scrapy says."""
     _asked: Schema | None = None  # the object that is to be written
@@ -126,6 +129,8 @@ class ProjectCommand(Base):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Raises: UsageError for an option that this command does not have."""
+        if self.prints_plain:
+            make_plain()  # before the log is: it goes to the stream that is there then
         if unknown := unknown_options(args):
             raise UsageError(f"unknown option {', '.join(unknown)}")
         super().process_options(args, opts)
@@ -145,8 +150,8 @@ class ProjectCommand(Base):
         nothing was told the problems are the answer. Pages are in any script and files of any name: UTF-8 anywhere.
         """
         self._out = sys.stdout
-        if isinstance(self._out, io.TextIOWrapper):
-            self._out.reconfigure(encoding="utf-8", errors="backslashreplace")
+        if isinstance(out := beneath(self._out), io.TextIOWrapper):
+            out.reconfigure(encoding="utf-8", errors="backslashreplace")
         self._asked = self.schema(opts) if opts.json else None
         self._problems, opts.tell = [], self.tell
         with redirect_stdout(sys.stderr if opts.json else self._out):

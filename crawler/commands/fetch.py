@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.http import TextResponse
 
 from crawler.commands.single_page import PageCommand
+from crawler.observe.plain import write_bytes
 from crawler.operations.answer import Answer, Fields
 
 if TYPE_CHECKING:
@@ -48,14 +48,10 @@ class Command(PageCommand, ScrapyCommand):
             "text": response.text if isinstance(response, TextResponse) else None,
         }
         if not opts.headers:
-            return Answer(facts, lambda: _write(response.body + b"\n"))
+            return Answer(facts, lambda: write_bytes(response.body + b"\n"))
         rows = [f"{sign} {name}: {value}\n" for sign, part in ((">", sent), ("<", headers)) for name, value in part]
-        return Answer(facts, lambda: _write("".join(rows).encode("latin-1")))
+        return Answer(facts, lambda: write_bytes("".join(rows).encode("latin-1")))
 
 
 def _pairs(headers: Headers) -> list[tuple[str, str]]:
     return [(name.decode("latin-1"), value.decode("latin-1")) for name, values in headers.items() for value in values]
-
-
-def _write(content: bytes) -> None:
-    sys.stdout.buffer.write(content)

@@ -62,11 +62,11 @@ class Command(ProjectCommand, ScrapyCommand):
             config = check_identity(self.settings, [*inquiry.urls, *inquiry.hosts])
         except InputError as error:
             return Answer(problems=error.problems, exitcode=2)
-        from rich.console import Console
+        from crawler.observe.console import on_stderr
 
         self.crawler_process.crawl(InquirySpider, name="optout", inquiry=inquiry)
         waiting = f"sending requests, {config.frontier.delay_seconds:g} s between requests to one host …"
-        with Console(stderr=True).status(waiting), die_at_once():
+        with on_stderr().status(waiting), die_at_once():
             self.crawler_process.start(install_signal_handlers=False)
         return self._report(inquiry, config)
 

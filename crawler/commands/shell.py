@@ -28,6 +28,7 @@ class Command(ProjectCommand, ScrapyCommand):
     """In the place of Scrapy's own, whose engine would open frontier and corpus and wait for a page for ever."""
 
     requires_crawler_process = True
+    prints_plain = False
     example = "shell https://example.org/ --contact https://example.org/bot"
     usage = "[-c CODE] [--no-redirect] [URL]"
     offers = options.ASKING

@@ -18,6 +18,8 @@ from scrapy.utils.log import configure_logging
 
 from crawler.commands import begin, options
 from crawler.commands.command import ProjectCommand
+from crawler.config.crawl import has_password
+from crawler.config.environment import PREFIX
 from crawler.loading import program
 from crawler.observe.live.run_end import CRAWLED
 from crawler.operations.answer import Answer, Fields
@@ -74,21 +76,20 @@ class Command(ProjectCommand, ScrapyCommand):
         self, config: Config, spider: str, arguments: dict[str, str], share: Plan
     ) -> tuple[list[Worker], list[str]]:
         """The workers, each at its end, and the names of those that failed."""
-        from rich.console import Console
-
+        from crawler.observe.console import on_stderr
         from crawler.observe.live.progress import Progress
         from crawler.supervise.supervisor import supervise
         from crawler.supervise.worker import Worker
 
         names = worker_names(config.crawl.worker_id, share.workers)
-        console = Console(stderr=True)
-        progress = Progress(console, clock=time.monotonic, live=True if config.crawl.progress == "on" else None)
+        progress = Progress(on_stderr(), clock=time.monotonic, live=True if config.crawl.progress == "on" else None)
 
         def say(name: str, line: str) -> None:
             progress.print(f"{name} | {line}")
 
+        secrets = {f"{PREFIX}{key}": str(value) for key, value in self._typed(secret=True).items()}
         workers = [
-            Worker(name, lambda fd, name=name: self._command(spider, arguments, share, name, fd), say)  # type: ignore[misc]
+            Worker(name, lambda fd, name=name: self._command(spider, arguments, share, name, fd), say, secrets)  # type: ignore[misc]
             for name in names
         ]
         shown = config.crawl.progress != "off"
@@ -105,14 +106,18 @@ class Command(ProjectCommand, ScrapyCommand):
         number = int(name.rpartition("-")[2])
         own: dict[str, Any] = {"WORKER_ID": name, "STAGE_WORKERS": share.stage_workers, "PROGRESS": "off",
                                "PROGRESS_FD": descriptor, "METRICS_PORT": port and port + number - 1}  # fmt: skip
-        given = {key: value for key, value in self.settings.items() if _is_typed(self.settings, key)}
         module = "crawler.commands.gristmill" if program() == "gristmill" else "scrapy"
         command = [sys.executable, "-m", module, "crawl", spider]
         for key, value in arguments.items():
             command += ["-a", f"{key}={value}"]
-        for key, value in {**given, **own}.items():
+        for key, value in {**self._typed(secret=False), **own}.items():
             command += ["-s", f"{key}={value}"]
         return command
+
+    def _typed(self, *, secret: bool) -> dict[str, Any]:
+        """The settings of this command line. secret: those with a password, which no child has on its own."""
+        typed = {key: value for key, value in self.settings.items() if _is_typed(self.settings, key)}
+        return {key: value for key, value in typed.items() if has_password(str(value)) is secret}
 
     @staticmethod
     def _end(config: Config, workers: list[Worker], failed: list[str]) -> Answer:

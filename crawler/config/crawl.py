@@ -15,11 +15,16 @@ from crawler.config.declare import setting
 
 def check_name(value: str) -> str | None:
     """What is wrong with a name that becomes part of files and keys; None where nothing is."""
-    if value and all(c.isascii() and (c.isalnum() or c in "_-.") for c in value) and len(value) <= 64:
+    if _NAME.fullmatch(value):
         return None
-    return "expected 1 to 64 letters, digits, '-', '_' or '.'; it becomes part of file names and keys"
+    return (
+        "expected 1 to 64 letters, digits, '-', '_' or '.', the first one a letter or a digit; it becomes part of file "
+        "names and keys"
+    )
 
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+"""A dot in front would hide the files, and is how temporary ones are called; a dash is how options begin."""
 _DATABASE = re.compile(r"(?:/[0-9]*)?", re.ASCII)
 _ESCAPES = "in a password / is written %2F, @ %40, : %3A, # %23, ? %3F and % %25"
 
@@ -43,6 +48,21 @@ def check_redis_url(value: str | None) -> str | None:
     return None
 
 
+_PASSWORD = re.compile(r"://[^/?#@]*:[^@]*@")
+
+
+def has_password(text: str) -> bool:
+    """True where a URL in it names a user and what nobody else may read."""
+    return _PASSWORD.search(text) is not None
+
+
+def check_folder(value: str) -> str | None:
+    """What is wrong with the URL of a folder; None where nothing is."""
+    if has_password(value):
+        return "credentials do not stand in a URL, which is logged and recorded: give them in the environment (AWS_…)"
+    return None
+
+
 def check_contact(value: str) -> str | None:
     """What is wrong with the address that site owners are given; None where nothing is."""
     if not value or value.startswith(("https://", "http://", "mailto:")) or "@" in value:
@@ -54,7 +74,8 @@ def check_contact(value: str) -> str | None:
 class CrawlConfig:
     """Who crawls, and where the output goes."""
 
-    corpus_dir: str = setting("CORPUS_DIR", "corpus", "output folder, a path or an fsspec URL", digest=False)
+    corpus_dir: str = setting("CORPUS_DIR", "corpus", "output folder, a path or an fsspec URL", check=check_folder,
+                              digest=False)  # fmt: skip
     crawl_id: str = setting("CRAWL_ID", "crawl", "names the crawl in keys and files", check=check_name, digest=False)
     worker_id: str = setting("WORKER_ID", "", "names this worker in files; empty = host name and a random part",
                              check=lambda v: check_name(v) if v else None, digest=False)  # fmt: skip

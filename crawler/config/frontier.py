@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from crawler.config.address_delays import check_address_delays
 from crawler.config.declare import setting
 
 
@@ -26,8 +27,14 @@ class FrontierConfig:
                                    minimum=0.0, digest=False)  # fmt: skip
     concurrency: int = setting("CONCURRENT_REQUESTS_PER_DOMAIN", 1, "requests to one domain at a time, all workers "
                                "together", minimum=1, maximum=1023, digest=False)  # fmt: skip  # common.lua, SLOTS
-    scope_by: str = setting("POLITENESS_SCOPE", "domain", "what one politeness budget covers: registrable domain or host",
-                            choices=("domain", "host"), digest=False)  # fmt: skip
+    scope_by: str = setting("POLITENESS_SCOPE", "domain", "what one politeness budget covers: registrable domain, host, or "
+                            "all hosts of an IP address", choices=("domain", "host", "address"),
+                            digest=False)  # fmt: skip
+    address_delay: float | None = setting("ADDRESS_DELAY", None, "seconds between requests to one IP address, whatever "
+                                          "their domains; not set: 0.5, or DOWNLOAD_DELAY where that is shorter; 0 = off",
+                                          minimum=0.0, digest=False)  # fmt: skip
+    address_delays_file: str | None = setting("ADDRESS_DELAYS_FILE", None, "networks with another such delay, one a line: "
+                                              "192.0.2.0/24 2.5", check=check_address_delays, digest=False)  # fmt: skip
     crawl_rules: str = setting("CRAWL_RULES", "keep", "settings that belong to the whole crawl and differ from those it "
                                "works by: keep = of delay and concurrency the strictest holds, anything that decides "
                                "verdicts is refused; replace = this worker's hold from now on",
@@ -61,6 +68,10 @@ class FrontierConfig:
     max_queued_per_domain: int = setting("FRONTIER_MAX_QUEUED_PER_DOMAIN", 128, "URLs of a domain kept in order of "
                                          "priority; the rest waits in a compact list, first come, first served; 0 = no "
                                          "list", minimum=0, digest=False)  # fmt: skip
+    max_bytes_per_domain: int = setting("FRONTIER_MAX_BYTES_PER_DOMAIN", 64 * 2**20, "bytes that the URLs that wait of one "
+                                        "domain may take up on the server (about a million of usual length); links beyond "
+                                        "are left out and counted; 0 = no limit", minimum=0,
+                                        digest=False)  # fmt: skip
     breaker_failures: int = setting("FRONTIER_BREAKER_FAILURES", 5, "URLs of a domain that fail in a row (no connection, "
                                     "timeout, 5xx) until it is left alone for a while; 0 = never", minimum=0,
                                     digest=False)  # fmt: skip

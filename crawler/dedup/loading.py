@@ -21,6 +21,7 @@ import fsspec
 import orjson
 
 from crawler.config import Config, DedupConfig
+from crawler.config.crawl import check_folder
 from crawler.dedup.admin import with_index
 from crawler.dedup.index import DedupError, DedupIndex
 from crawler.document import Document
@@ -157,6 +158,8 @@ def files_of(paths: list[str]) -> list[str]:
     """
     found = []
     for path in paths:
+        if (complaint := check_folder(path)) is not None:
+            raise LoadError(f"{path.partition('://')[0]}://…: {complaint}")
         try:
             fs, inner = fsspec.url_to_fs(path)
             names = [_joined(path, inner, name) for name in sorted(fs.find(inner))] if fs.isdir(inner) else [path]

@@ -6,28 +6,43 @@ same place sees to it that a request is sent once: whether and when to try again
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urldefrag
+from collections import defaultdict
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, runtime_checkable
+from typing import Protocol as TypingProtocol
+from urllib.parse import urldefrag, urlsplit
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import DownloadFailedError
-from twisted.internet.defer import fail
+from scrapy.utils.defer import deferred_from_coro
+from twisted.internet.defer import CancelledError
 from twisted.web.client import URI
 
 from crawler.downloader.certificates import Certificates
+from crawler.downloader.own_trouble import OwnTrouble
 from crawler.downloader.private import Factory, Protocol, connect_through, remember_encoded_names, verify_by
+from crawler.downloader.resolver import resolved
 from crawler.policy.network import NetworkRules, rules_of
 from crawler.runtime import config_of
-from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT, TURN
+from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
+from crawler.scheduler.stopping import stop_crawl
 from crawler.scheduler.turned_away import PutBack
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.internet.interfaces import IAddress
+    from twisted.python.failure import Failure
+
+_USUAL_TIMEOUT, _SHARE_OF_TIMEOUT = 30.0, 0.25  # seconds; share of it that a request may wait on its connection
+
+_ASKED_AGAIN = 8  # times, on a machine too busy to write in time
 
 
 class ForbiddenAddressError(DownloadFailedError):
@@ -35,36 +50,119 @@ class ForbiddenAddressError(DownloadFailedError):
 
 
 class _GuardedProtocol(Protocol):
-    """Writes down when each request went out."""
+    """Asks before each request and writes down when it went."""
 
-    sent: dict[bytes, float] | None = None
-    targets: dict[bytes, bytes] | None = None
+    peer = ""
+    departures: Departures | None = None
 
     def request(self, request: Any) -> Any:
-        request.uri = (self.targets or {}).get(request.absoluteURI, request.uri)
-        if self.sent is not None:
-            self.sent[request.absoluteURI] = time.monotonic()
+        if self.departures is None:
+            return super().request(request)
+        departing = self.departures.next_for(request.absoluteURI)
+        return self._ask_and_write(departing, request, _ASKED_AGAIN)
+
+    def _ask_and_write(self, departing: Request, request: Any, tries: int) -> Any:
+        assert self.departures is not None
+        asked = deferred_from_coro(self.departures.permitted(departing, self.peer))
+        # no coroutine around the request itself: who reads a response must see it before the next bytes arrive
+        return asked.addCallback(lambda _: self._write(departing, request, tries)).addErrback(self._abandon)
+
+    def _write(self, departing: Request, request: Any, tries: int) -> Any:
+        assert self.departures is not None
+        if tries and not self.departures.is_in_time(departing):
+            return self._ask_and_write(departing, request, tries - 1)
+        self.departures.leaves(departing, request.absoluteURI)
+        request.uri = self.departures.targets.get(request.absoluteURI, request.uri)
         return super().request(request)
 
+    def _abandon(self, failure: Failure) -> Failure:
+        """Nothing was sent on this connection, and no pool has it."""
+        unsent = isinstance(failure.value, PutBack | CancelledError | asyncio.CancelledError)
+        if unsent and self.transport is not None:
+            self.transport.abortConnection()
+        return failure
 
-def guarded_factory(
-    rules: NetworkRules, sent: dict[bytes, float] | None = None, targets: dict[bytes, bytes] | None = None
-) -> type[Factory]:
+
+@runtime_checkable
+class GivesAddressTurns(TypingProtocol):
+    """A scheduler that knows whose turn it is at an address."""
+
+    async def before_connecting(self, request: Request, address: str) -> None:
+        """Wait until a connection for this request may be made. Raises: PutBack."""
+
+    async def before_writing(self, request: Request, address: str, patience: float) -> None:
+        """Wait until the request may be written. Raises: PutBack."""
+
+    def is_in_time(self, request: Request) -> bool:
+        """False where it has to ask again before it is written: the machine was busy meanwhile."""
+
+    def may_be_sent(self, request: Request) -> bool:
+        """The wire's last question: False where the turn or the lease has passed."""
+
+
+class Departures:
+    """What waits to be written, by URL, and when it was (`time.monotonic()`).
+
+    targets: what the request line says for a URL that Twisted would spell otherwise (it drops an empty query).
+    """
+
+    def __init__(self, scheduler: Callable[[], GivesAddressTurns | None]) -> None:
+        self._scheduler = scheduler
+        self._waiting: defaultdict[bytes, list[Request]] = defaultdict(list)
+        self.sent: dict[bytes, float] = {}
+        self.targets: dict[bytes, bytes] = {}
+
+    @contextmanager
+    def announced(self, url: bytes, request: Request) -> Iterator[None]:
+        """The request for this URL is about to leave."""
+        self._waiting[url].append(request)
+        try:
+            yield
+        finally:
+            with suppress(ValueError):  # it has left
+                self._waiting[url].remove(request)
+            if not self._waiting[url]:
+                del self._waiting[url]
+
+    def next_for(self, url: bytes) -> Request:
+        """The request that waits longest for this URL. Raises: LookupError where none was announced."""
+        return self._waiting[url].pop(0)
+
+    async def permitted(self, request: Request, peer: str) -> None:
+        """Wait for its turn at the address that its connection leads to. Raises: PutBack."""
+        timeout = float(request.meta.get("download_timeout") or _USUAL_TIMEOUT)
+        if (scheduler := self._scheduler()) is not None:
+            await scheduler.before_writing(request, peer, timeout * _SHARE_OF_TIMEOUT)
+
+    def is_in_time(self, request: Request) -> bool:
+        """False where the turn at its address has passed since."""
+        scheduler = self._scheduler()
+        return scheduler is None or scheduler.is_in_time(request)
+
+    def leaves(self, request: Request, url: bytes) -> None:
+        """It is written at this moment. Raises: PutBack where its turn or its lease has passed since."""
+        scheduler = self._scheduler()
+        if scheduler is not None and not (scheduler.is_in_time(request) and scheduler.may_be_sent(request)):
+            raise PutBack(time.time())
+        self.sent[url] = time.monotonic()
+
+
+def guarded_factory(rules: NetworkRules, departures: Departures | None = None) -> type[Factory]:
     """What the connection pool calls for each new connection: a factory that looks at the peer's address first.
 
-    `sent` takes the moment (`time.monotonic()`) at which the request for a URL was written to its connection.
-    `targets`: what the request line says for a URL that Twisted would spell otherwise (it drops an empty query).
+    `departures` is asked before a request is written to its connection.
     """
 
     class GuardedFactory(Factory):
         protocol = _GuardedProtocol
 
         def buildProtocol(self, addr: IAddress | None) -> Any:  # noqa: N802  # Twisted's name
-            complaint = rules.address_complaint(getattr(addr, "host", ""))
+            peer = getattr(addr, "host", "")
+            complaint = rules.address_complaint(peer)
             if complaint:
                 raise ForbiddenAddressError(complaint)
             protocol = super().buildProtocol(addr)
-            protocol.sent, protocol.targets = sent, targets
+            protocol.departures, protocol.peer = departures, peer
             return protocol
 
     return GuardedFactory
@@ -76,29 +174,45 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         remember_encoded_names()
-        self._sent: dict[bytes, float] = {}
-        self._targets: dict[bytes, bytes] = {}
+        self._departures = Departures(lambda: self._scheduler)
+        self._trouble = OwnTrouble(partial(stop_crawl, crawler))
         config = config_of(crawler)
-        connect_through(self, guarded_factory(rules_of(config), self._sent, self._targets))
+        connect_through(self, guarded_factory(rules_of(config), self._departures))
         verify_by(self, lambda inner: Certificates(inner, config.policy.certificate_exceptions))
 
     async def download_request(self, request: Request) -> Response:
-        """Download, and leave in `request.meta` when the request was really sent: connecting may have taken time."""
+        """Download, and leave in `request.meta` when the request was really sent: connecting may have taken time.
+
+        Raises also: PutBack where the turn of its address is too far away, or what failed is this machine's trouble.
+        """
+        try:
+            response = await self._download(request)
+        except Exception as error:
+            await self._trouble.look_at(error, urlsplit(request.url).hostname or "")
+            raise
+        self._trouble.answered()
+        return response
+
+    async def _download(self, request: Request) -> Response:
         exact = urldefrag(request.url)[0].encode("ascii")
         uri = URI.fromBytes(exact)  # type: ignore[no-untyped-call]
         url = uri.toBytes()
         if (at := exact.find(b"/", 8)) > 0 and exact[at:] != uri.originForm:
-            self._targets[url] = exact[at:]
+            self._departures.targets[url] = exact[at:]
+        if (scheduler := self._scheduler) is not None:
+            for address in (await resolved(urlsplit(request.url).hostname or ""))[:1]:
+                await scheduler.before_connecting(request, address)
         try:
-            return await super().download_request(request)
+            with self._departures.announced(url, request):
+                return await super().download_request(request)
         finally:
-            self._targets.pop(url, None)
+            self._departures.targets.pop(url, None)
             request.meta[ANSWERED_AT] = time.monotonic()
-            if (sent_at := self._sent.pop(url, None)) is not None:
+            if (sent_at := self._departures.sent.pop(url, None)) is not None:
                 request.meta[SENT_AT] = sent_at
 
-    def _may_be_sent(self, url: bytes) -> bool:
-        request, engine = self._asked.get(url), self.crawler.engine
-        if request is None or engine is None or TURN not in request.meta:
-            return True  # nobody's turn: this crawler has no gate
-        return cast("GivesTurns", engine.scheduler).may_be_sent(request)
+    @property
+    def _scheduler(self) -> GivesAddressTurns | None:
+        """None where it gives no turns to hosts either: the gate's is the question whether that may be."""
+        scheduler = getattr(self._crawler.engine, "scheduler", None)
+        return scheduler if isinstance(scheduler, GivesAddressTurns) else None

@@ -14,14 +14,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.defer import Deferred
+from twisted.internet.error import TimeoutError as TxTimeoutError
 from twisted.internet.interfaces import IHostnameResolver, IHostResolution
 from twisted.internet.threads import deferToThreadPool
 from zope.interface import implementer  # type: ignore[import-untyped]  # ships no types
 
 from crawler.policy.network import NetworkRules, rules_of
 from crawler.runtime import load
+from crawler.trouble import of_this_machine, perhaps_of_this_machine
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_NAMES = 10_000
-FOUND_SECONDS, MISSING_SECONDS = 300.0, 30.0
+FOUND_SECONDS, MISSING_SECONDS, UNANSWERED_SECONDS = 300.0, 30.0, 0.5
 """How long an answer is believed; the system's resolver does not tell the real time to live."""
 
 
@@ -45,6 +48,8 @@ class Bounded(OrderedDict[str, Any]):
 
 refusals: Bounded = Bounded()
 """Lower-case host name → why its last look-up left no address. Read by `guard.py`: Twisted only says "not found"."""
+unanswered: Bounded = Bounded()
+"""Lower-case host name → the error of a look-up that nobody answered; a name that does not exist is an answer."""
 
 
 @implementer(IHostResolution)
@@ -68,6 +73,7 @@ class GuardedResolver:
         self._timeout = timeout
         self._clock = clock
         self._cache = Bounded()
+        self._latest = ""  # name that was looked up with success
 
     @classmethod
     def from_crawler(cls, crawler: Any, reactor: Any) -> Self:
@@ -100,6 +106,14 @@ class GuardedResolver:
         self._permitted(hostName.lower()).addCallback(deliver)
         return resolution
 
+    async def addresses_of(self, host: str) -> list[str]:
+        """The permitted addresses of a host, in the order in which they are tried; empty where there is none."""
+        return await maybe_deferred_to_future(self._permitted(host.lower()))
+
+    async def looks_up(self) -> bool | None:
+        """Is an answer to be had now? Asks anew for the latest name that was looked up; None before there was one."""
+        return None if not self._latest else _is_answer(await maybe_deferred_to_future(self._asked(self._latest)))
+
     def _permitted(self, host: str) -> Deferred[list[str]]:
         expires, addresses = self._cache.get(host, (0.0, []))
         waiting: Deferred[list[str]]
@@ -107,14 +121,24 @@ class GuardedResolver:
             waiting = Deferred()
             waiting.callback(self._filtered(host, addresses))
             return waiting
-        waiting = deferToThreadPool(self._reactor, self._reactor.getThreadPool(), _look_up, host)
-        waiting.addTimeout(self._timeout, self._reactor)
-        waiting.addErrback(lambda _failure: [])
+        waiting = self._asked(host)
         waiting.addCallback(lambda found: self._filtered(host, self._remember(host, found)))
         return waiting
 
-    def _remember(self, host: str, addresses: list[str]) -> list[str]:
-        lifetime = FOUND_SECONDS if addresses else MISSING_SECONDS
+    def _asked(self, host: str) -> Deferred[Any]:
+        """The addresses, or the error of the look-up."""
+        waiting = deferToThreadPool(self._reactor, self._reactor.getThreadPool(), _look_up, host)
+        waiting.addTimeout(self._timeout, self._reactor)
+        return waiting.addErrback(lambda failure: failure.value)
+
+    def _remember(self, host: str, found: list[str] | BaseException) -> list[str]:
+        addresses = found if isinstance(found, list) else []
+        if _is_answer(found):
+            self._latest = host if addresses != [host] else self._latest
+            unanswered.pop(host, None)
+            lifetime = FOUND_SECONDS if addresses else MISSING_SECONDS
+        else:
+            unanswered[host], lifetime = found, UNANSWERED_SECONDS
         self._cache[host] = (self._clock() + lifetime, addresses)
         return addresses
 
@@ -129,10 +153,39 @@ class GuardedResolver:
         return permitted
 
 
+async def resolved(host: str) -> list[str]:
+    """What the reactor's resolver answers for a host; empty where it is none of ours (replays connect to nothing)."""
+    from twisted.internet import reactor  # installed when the first request comes, not when this is imported
+
+    found = getattr(reactor, "nameResolver", None)
+    return await found.addresses_of(host) if isinstance(found, GuardedResolver) else []
+
+
+async def looks_up() -> bool | None:
+    """As `GuardedResolver.looks_up`, of the reactor's resolver; None where it is none of ours."""
+    from twisted.internet import reactor
+
+    found = getattr(reactor, "nameResolver", None)
+    return await found.looks_up() if isinstance(found, GuardedResolver) else None
+
+
+def _is_answer(found: list[str] | BaseException) -> bool:
+    """True for addresses, and where somebody said that there is no such name, or it cannot be one."""
+    if isinstance(found, list):
+        return True
+    if isinstance(found, TxTimeoutError | TimeoutError):
+        return False
+    return of_this_machine(found) is None and perhaps_of_this_machine(found) is None
+
+
 def _look_up(host: str) -> list[str]:
-    """Addresses in the system's order of preference; empty where the name does not exist."""
+    """Addresses in the system's order of preference. Raises: OSError, UnicodeError where there are none.
+
+    The system's resolver does not say that it found no descriptor to ask with: whether there is one is tried.
+    """
     try:
         found = socket.getaddrinfo(host, None, socket.AF_UNSPEC, socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return []
+    except OSError:
+        socket.socket().close()
+        raise
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))

@@ -23,7 +23,7 @@ from crawler.frontier.shards import Shards, clean, ms, shard_of_token, wire_args
 from crawler.frontier.shared import SharedValues
 from crawler.frontier.visits import Visits
 from crawler.server.client import Revive
-from crawler.server.connection import Connection
+from crawler.server.connection import SET_BACK_SECONDS, Connection
 from crawler.times import Clock
 from crawler.urls.link import Link
 from crawler.urls.shape import shape_id_of
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 _FIRST_HOLD, _LONGEST_HOLD = 30.0, 6 * 3600.0  # seconds
 
 _USUAL_DEATHS = 1 / 3600
-_TALLIES = ("queued", "leased", "held", "done", "dead", "seen", "purged", "waiting", "barren")
+_TALLIES = ("queued", "leased", "held", "done", "dead", "seen", "purged", "waiting", "barren", "paused")
 Result = tuple[str, Wire | None] | tuple[str, Wire | None, bytes] | tuple[str, Wire | None, bytes, bytes]
 """Token, what the request cost, what to remember of the visit, what it brought."""
 
@@ -73,10 +73,12 @@ class Frontier(Shards):
         self.bearer = ""  # of this worker's leases: a mark of its process, which their tokens bear
         self.death_rate = _USUAL_DEATHS  # of workers, a second of their work; `claims` measures it
         self._turn = 0
+        self._ahead = 0.0
 
     async def open(self) -> None:
         """Connect and check the server. Raises: FrontierUnavailable, FrontierMisconfigured."""
         await self.connection.open()
+        await self._agree_on_time(0.0)
 
     async def close(self) -> None:
         """Give the connections back; changes nothing in the frontier."""
@@ -85,6 +87,22 @@ class Frontier(Shards):
     async def synchronize(self) -> None:
         """Measure the server's clock again: all workers of a long crawl go by it, whatever their own does."""
         await self.connection.patiently(self.connection.synchronize)
+        await self._agree_on_time(self.now())
+
+    async def _agree_on_time(self, latest: float) -> None:
+        """A clock that was set back would freeze the crawl for as long: its time goes on, and all workers know it."""
+        connection = self.connection
+        if not connection.is_measured:
+            return
+        answer = await self.run("clock", 0, [ms(latest)], now=connection.server_time())
+        ahead = int(answer) / 1000
+        if ahead > self._ahead + SET_BACK_SECONDS:
+            logger.warning(
+                "the server's clock was set back by %.0f s: the crawl goes on by the time that it had, and its records "
+                "bear that time",
+                ahead - self._ahead,
+            )
+        self._ahead = connection.ahead = ahead
 
     async def put(self, links: list[Link]) -> list[PutStatus]:
         """Add canonical URLs; what is known stays as it is. Answers in the order of `links`."""
@@ -221,8 +239,8 @@ class Frontier(Shards):
 
 
 def _counts(row: list[Any]) -> Counts:
-    *numbers, next_ready, mode, barren = row
-    numbers.append(barren)
+    *numbers, next_ready, mode, barren, paused = row
+    numbers += barren, paused
     tallies: dict[str, Any] = dict(zip(_TALLIES, numbers, strict=True))
     return Counts(**tallies, next_ready_at=next_ready / 1000 if next_ready else None, mode=Mode(mode.decode()))
 

@@ -18,7 +18,7 @@ class Control:
     async def set_mode(self, mode: Mode) -> None:
         """Pause, resume or drain the crawl, for all workers."""
         for shard in range(self._shards.limits.shards):
-            await self._set(shard, {"mode": mode.value})
+            await self._shards.run("mode", shard, [mode.value])
 
     async def pause(self, scope: str) -> bool:
         """No worker asks this scope until `resume`. False: it was paused already."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ class PutStatus(StrEnum):
     CAPPED = "capped"  # beyond the depth limit or the page cap of its scope; not remembered
     TRAPPED = "trapped"  # looks generated without end (`crawler.urls.traps`); not remembered
     BLOCKED = "blocked"  # the scope was purged
+    FULL = "full"  # the URLs that wait of its scope take up all bytes that they may; not remembered
 
 
 class Mode(StrEnum):
@@ -124,6 +126,7 @@ class Counts:
     purged: int = 0
     barren: int = 0  # links parked because their kind brought nothing new
     waiting: int = 0
+    paused: int = 0  # of those queued: URLs of scopes that somebody has paused, which he means to go on with
     next_ready_at: float | None = None
     mode: Mode = Mode.RUN
 
@@ -146,8 +149,10 @@ class Batch:
 class Limits:
     """Politeness and patience, in seconds; the same for all workers of a crawl.
 
+    `address_delay`: between requests to one IP address; `address_delays`: other ones by network.
     `max_pages`: of one scope, `total_pages`: of the crawl, sitemaps not counted; 0 = any number.
     `max_queued`: URLs of one scope that are kept in order; the others wait in a compact list; 0 = all in order.
+    `max_bytes`: what the URLs that wait of one scope may take up on the server; 0 = any number.
     `breaker_failures`: URLs of a scope whose first try fails in a row until it is left alone for `breaker_pause`
     seconds, which doubles up to `breaker_longest`; 0 = never. `slowdown`: longest delay that 429 and 503 can bring
     about, 0 = none. `barren`: requests in a row that bring nothing new until the links of a shape are parked, twice as
@@ -157,6 +162,8 @@ class Limits:
 
     delay: float = 1.0
     concurrency: int = 1
+    address_delay: float = 0.0
+    address_delays: Mapping[str, float] = field(default_factory=dict)
     latency_factor: float = 1.0
     lease_seconds: float = 120.0
     tries: int = 4
@@ -167,6 +174,7 @@ class Limits:
     scope_by: str = "domain"
     shards: int = 1
     max_queued: int = 0
+    max_bytes: int = 0
     breaker_failures: int = 5
     breaker_pause: float = 30.0
     breaker_longest: float = 3600.0

@@ -19,6 +19,11 @@ def _fewest(one: int, two: int) -> int:
     return min(one, two) if one and two else max(one, two)
 
 
+def _slowest(one: Mapping[str, float], two: Mapping[str, float]) -> dict[str, float]:
+    """Of delays by network, for each network the longer one."""
+    return {name: max(one.get(name, 0.0), two.get(name, 0.0)) for name in {**one, **two}}
+
+
 def _index_place(config: Config) -> str:
     """Where the duplicate index is, without user name and password: whoever has the frontier can read the rules."""
     own = config.dedup.redis_url
@@ -31,6 +36,8 @@ def _index_place(config: Config) -> str:
 STRICTEST: Mapping[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "DOWNLOAD_DELAY": ("delay", max),
     "CONCURRENT_REQUESTS_PER_DOMAIN": ("concurrency", min),
+    "ADDRESS_DELAY": ("address_delay", max),
+    "ADDRESS_DELAYS_FILE": ("address_delays", _slowest),
     "FRONTIER_LATENCY_FACTOR": ("latency_factor", max),
     "FRONTIER_BREAKER_FAILURES": ("breaker_failures", _fewest),
     "FRONTIER_BREAKER_SECONDS": ("breaker_pause", max),
@@ -48,6 +55,7 @@ CAPS: Mapping[str, str] = {
     "FRONTIER_MAX_PAGES_PER_DOMAIN": "max_pages",
     "DEPTH_LIMIT": "depth",
     "FRONTIER_MAX_QUEUED_PER_DOMAIN": "max_queued",
+    "FRONTIER_MAX_BYTES_PER_DOMAIN": "max_bytes",
 }
 """What the frontier takes, and in which order: the field of `Limits`. One worker without a cap would undo it."""
 ORDER: Mapping[str, str] = {

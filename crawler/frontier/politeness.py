@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from crawler.frontier.model import FOREVER
 from crawler.frontier.shards import Shards, clean, ms
 
 ALLOWLIST = "allowlist"
 """Source of the delays that the allowlist asks for."""
+_UNDER_WAY_SECONDS = 300.0
+"""After so long a request whose worker does not say that it is over counts as over."""
+
+
+class AddressRow(NamedTuple):
+    """One question about an address, as `address.lua` reads it; seconds, `slot` in milliseconds."""
+
+    what: str  # line, send or over
+    address: str
+    delay: float
+    who: str
+    slot: int = 0
+    within: float = 0.0
+    most: int = 0  # requests under way at a time, 0 = any number
 
 
 class Politeness:
@@ -43,3 +59,20 @@ class Politeness:
         `source` is a name without blanks: `ALLOWLIST`, or "robots:" and the authority whose Crawl-delay it is.
         """
         await self._shards.run_on_scope("delay", scope, source, ms(seconds))
+
+    async def ask_addresses(self, rows: list[AddressRow]) -> list[tuple[float, int]]:
+        """When each may go on, and the slot that it was granted (ms); 0: nothing was granted, ask again then.
+
+        Rows of one shard are asked in one call; an address is in the same shard for all workers.
+        """
+        answers: list[tuple[float, int]] = [(0.0, 0)] * len(rows)
+        places: dict[int, list[int]] = {}
+        for place, row in enumerate(rows):
+            places.setdefault(self._shards.shard_of_scope(row.address), []).append(place)
+        for shard, mine in places.items():
+            args: list[int | str] = [ms(_UNDER_WAY_SECONDS)]
+            for row in map(rows.__getitem__, mine):
+                args += (row.what, row.address, ms(row.delay), row.who, row.slot, ms(row.within), row.most)
+            for place, (at, slot) in zip(mine, await self._shards.run("address", shard, args), strict=True):
+                answers[place] = at / 1000, slot
+        return answers

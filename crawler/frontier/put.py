@@ -14,7 +14,7 @@ from crawler.frontier.shards import Shards
 from crawler.urls.link import HIGHEST_PRIORITY, LOWEST_PRIORITY, Link
 from crawler.urls.shape import shape_id_of
 
-_PUT = (PutStatus.QUEUED, PutStatus.SEEN, PutStatus.CAPPED, PutStatus.BLOCKED)
+_PUT = (PutStatus.QUEUED, PutStatus.SEEN, PutStatus.CAPPED, PutStatus.BLOCKED, PutStatus.FULL)
 _MOST = 512  # links a call: the server answers nobody else while a script runs
 
 _Item = tuple[int, int, int | str, str]  # index of the link, hash, priority (v = by value), member
@@ -35,7 +35,7 @@ class Put:
         before: tuple[list[int], asyncio.Task[list[int]]] | None = None
         try:
             for shard, indexes, args in _calls(self._grouped(links, answers)):
-                header = [self._shards.limits.max_queued, self._pages_of(shard)]
+                header = [self._shards.limits.max_queued, self._pages_of(shard), self._shards.limits.max_bytes]
                 task = asyncio.ensure_future(self._shards.run("put", shard, header + args))
                 await asyncio.sleep(0)  # it leaves; while the server works on it the next call is made up
                 if before is not None:

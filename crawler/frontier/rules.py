@@ -14,6 +14,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from crawler.config.address_delays import is_network
 from crawler.frontier.member import FORMAT
 from crawler.frontier.owners import CAPS, FILES, LATEST, LAYOUT, ORDER, STRICTEST, WORKER_OWN
 from crawler.seeds.scope import Scope
@@ -90,6 +91,7 @@ async def follow_rules(frontier: Frontier, config: Config) -> None:
 def rules_of(limits: Limits, config: Config) -> Values:
     """What this worker would have the crawl keep to."""
     values = {name: getattr(limits, field) for name, field in _FIELDS.items()}
+    values["ADDRESS_DELAYS_FILE"] = dict(limits.address_delays)
     values |= {"STAGES": config.stages, **config.deciding()} | {name: read(config) for name, read in FILES.items()}
     found: Values = json.loads(json.dumps(values, default=list))
     return found
@@ -191,5 +193,11 @@ def _of_another_version(crawl: str, format_: int | None) -> FrontierError:
 
 def _is_usable(name: str, value: Any) -> bool:
     if name == "POLITENESS_SCOPE":
-        return value in {"domain", "host"}
+        return value in {"domain", "host", "address"}
+    if name == "ADDRESS_DELAYS_FILE":
+        return isinstance(value, dict) and all(map(_is_number, value.values())) and all(map(is_network, value))
+    return _is_number(value)
+
+
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0

@@ -14,6 +14,14 @@ SCRIPTS = Path(__file__).with_name("scripts")
 _WITH_VISITS = frozenset({"ack", "adopt", "recall", "sweep", "hasten"})
 _WITH_VALUE = frozenset({"put", "lease", "ack", "requeue"})
 _BUSIEST = frozenset({"lease", "ack", "finish", "extend"})
+_ALWAYS = frozenset(
+    {"ack", "finish", "nack", "hold", "extend", "lease", "reserve", "address", "block", "clock", "delay",
+     "prefer", "mode", "pause", "resume", "purge"}
+)  # fmt: skip
+"""Scripts that run at full memory, too: they free some, or a person or a site asks for less."""
+_DIRTY = "redis.call('DEL', KEYS[1] .. 'none')\n"
+"""A server whose memory is full refuses the first write of a script that could need more, and none after a first one
+that cannot: whatever was begun is completed. (From Redis 7 on a flag of the script says the same.)"""
 _INNER = "local function run()\n{}end\nreturn run()\n"
 """What stands behind the head is one function: in Lua 5.1 a function that is made looks for each outer local it uses
 among all that are in use, one after the other; one within a function takes over what that one has found."""
@@ -34,7 +42,8 @@ def script_source(name: str) -> Script:
     else:
         parts = ["tally", *shapes, *shared, name]
     text = "".join(part if "\n" in part else _lua(part) for part in parts)
-    return Script.of(lua_front() + _lua("head") + _INNER.format(text))
+    front = (_DIRTY if name in _ALWAYS else "") + lua_front()
+    return Script.of(front + _lua("head") + _INNER.format(text))
 
 
 def _lua(part: str) -> str:

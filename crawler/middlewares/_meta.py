@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.policy.evidence import Evidence
+from crawler.scheduler.in_flight import SUBRESOURCE
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+__all__ = ["CONTROL_FILE", "DATA", "SUBRESOURCE", "answers_condition", "evidence_of", "header_lines", "is_control_file",
+           "is_page", "obeys_opt_outs"]  # fmt: skip
+
 CONTROL_FILE = "control_file"
 """Key in `request.meta`: the request fetches robots.txt or another control file, so page rules do not apply to it."""
-SUBRESOURCE = "subresource"
-"""Key in `request.meta`: a page in the browser asked for it (a script, data). robots.txt and the guard hold for it."""
-
 DATA = "data"
 """Key in `request.meta`, beside SUBRESOURCE: what comes back may become the text of its page, so opt-outs hold, too."""
 

@@ -10,7 +10,11 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
+from crawler.observe.plain import beneath, visible
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.console import Console
 
 _PADDING = re.compile(r" +(?=\n)")
@@ -18,10 +22,27 @@ _PADDING = re.compile(r" +(?=\n)")
 
 def answers_on(out: TextIO | None = None, *, highlight: bool = True) -> Console:
     """A console on standard output, or on `out`. highlight: colour numbers and paths."""
-    from rich.console import Console  # late: most commands print nothing with it
+    file = beneath(out or sys.stdout)
+    return _console(file if file.isatty() else cast("TextIO", _Trimmed(file)), highlight=highlight)
 
-    file = out or sys.stdout
-    return Console(file=file if file.isatty() else cast("TextIO", _Trimmed(file)), highlight=highlight)
+
+def on_stderr() -> Console:
+    """A console on standard error, for what is shown while something is done."""
+    return _console(beneath(sys.stderr), highlight=True)
+
+
+def _console(file: TextIO, *, highlight: bool) -> Console:
+    """rich writes its colours among the text, so the text is made `visible` before it does."""
+    from rich.console import Console  # late: most commands print nothing with it
+    from rich.segment import Segment
+
+    class PlainConsole(Console):
+        def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+            return super()._render_buffer(
+                segment if segment.control else segment._replace(text=visible(segment.text)) for segment in buffer
+            )
+
+    return PlainConsole(file=file, highlight=highlight)
 
 
 class _Trimmed:

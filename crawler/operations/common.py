@@ -12,9 +12,9 @@ from crawler.operations.declared import WrongCall
 @contextmanager
 def reading() -> Iterator[Callable[[str], None]]:
     """A line on standard error while something is read, where that is a terminal; what is given replaces it."""
-    from rich.console import Console
+    from crawler.observe.console import on_stderr
 
-    with Console(stderr=True).status("reading …") as status:
+    with on_stderr().status("reading …") as status:
         yield status.update
 
 

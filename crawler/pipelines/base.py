@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 from scrapy.exceptions import CloseSpider, DropItem
 
 from crawler.config.stages import pipeline_numbers
+from crawler.dedup.index import DedupError
 from crawler.document import Document, Drop
-from crawler.pool.pool import StagePool, pool_of
+from crawler.pool.pool import PoolError, StagePool, pool_of
+from crawler.server.errors import FrontierError
 from crawler.stages.chain import STAGES
 from crawler.statkeys import FATAL
+from crawler.storage.files.errors import StorageError
+from crawler.trouble import of_this_machine
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+
+
+_TROUBLE = (StorageError, PoolError, FrontierError, DedupError)
 
 
 class StageDrop(DropItem):
@@ -67,6 +74,16 @@ def refuse_to_start(crawler: Crawler, error: Exception) -> NoReturn:
     assert crawler.stats is not None
     crawler.stats.set_value(FATAL, str(error))
     raise CloseSpider("start_failed") from error
+
+
+def is_trouble(error: BaseException | None) -> bool:
+    """True where the disk, a server, the stage processes or this machine failed: it says nothing about a page."""
+    return isinstance(error, _TROUBLE) or (error is not None and of_this_machine(error) is not None)
+
+
+def sentence_of(error: BaseException | None) -> str:
+    """What people are told of such trouble."""
+    return (not isinstance(error, _TROUBLE) and error is not None and of_this_machine(error)) or str(error)
 
 
 class StagePipeline:

@@ -17,7 +17,7 @@ from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import FOREVER
 from crawler.frontier.shapes import parked_scopes, shapes_of
 from crawler.frontier.unfinished import held
-from crawler.pipelines.base import StageDrop, refuse_to_start
+from crawler.pipelines.base import StageDrop, is_trouble, refuse_to_start, sentence_of
 from crawler.pipelines.duplicate_index import release
 from crawler.pipelines.foreign import ForeignVerdicts
 from crawler.pipelines.recovered import settle_recovered
@@ -29,9 +29,9 @@ from crawler.recrawl.visit import text_digest
 from crawler.runtime import config_of
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.scheduler import Scheduler, clock_of, frontier_of
+from crawler.scheduler.stopping import stop_crawl
 from crawler.server.errors import FrontierError
 from crawler.statkeys import (
-    FATAL,
     GIVEN_UP,
     GIVEN_UP_EXAMPLES,
     KEPT,
@@ -65,6 +65,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_EXAMPLES = 5
+HELD_AT_ONCE = 256
+"""URLs on hold that are written together: each commit waits for the disk."""
 HELD_REPORT_SECONDS = 30.0
 """Workers of one crawl end within this time of each other; only the first reports what is on hold."""
 
@@ -132,7 +134,7 @@ class Settlement:
             server = None if scheduler is None else scheduler.frontier
             corpus = self._sink.corpus
             await take_out_replaced(corpus.place, server, again=again, ended=ended, parts=corpus.parts)
-        except StorageError as error:
+        except (StorageError, FrontierError) as error:
             self._stop(error)
         finally:
             await asyncio.to_thread(self._pool.close)
@@ -170,7 +172,7 @@ class Settlement:
 
     async def broken_item(self, item: Document, failure: Failure) -> None:
         """A pipeline raised: our mistake, recorded as such. A storage failure ends the crawl instead."""
-        if isinstance(failure.value, StorageError):
+        if is_trouble(failure.value):
             self._stop(failure.value)
         else:
             await self._reject(item, Drop("pipelines", DropReason.STAGE_ERROR, type(failure.value).__name__))
@@ -179,9 +181,9 @@ class Settlement:
         """A callback raised: recorded under the URL of its request."""
         request = getattr(response, "request", None) or getattr(failure, "request", None)
         lease = request.meta.get("lease") if request is not None else None
-        if isinstance(failure.value, PoolError):
+        if is_trouble(failure.value):
             self._stop(failure.value)
-        if lease is None or isinstance(failure.value, PoolError):
+        if lease is None or is_trouble(failure.value):
             return
         doc = self._blank(lease.url)
         doc.url, doc.lease_token = lease.asked, lease.token
@@ -222,7 +224,10 @@ class Settlement:
     async def _settle(self, doc: Document) -> None:
         if doc.lease_token is not None and self._frontier is not None:
             self._frontier.on_nothing_else = self._sink.hasten
-            await self._frontier.settle(doc.lease_token, doc, self._sink.delivery())
+            try:
+                await self._frontier.settle(doc.lease_token, doc, self._sink.delivery())
+            except FrontierError as error:
+                self._stop(error)
 
     async def _report_held(self) -> None:
         """What this run leaves in the frontier for a later one; only where it ran to its end."""
@@ -233,16 +238,28 @@ class Settlement:
             reported = await frontier.frontier.shared.get_blob("held-report")
             if reported is not None:
                 return  # another worker that ended just now has said it
-            told = 0
-            async for url, why, until in held(frontier.frontier):
-                doc = self._blank(url)
-                reason, cause = hold_reason(why)
-                when = f"tried again from {rfc3339(until)} on" if until < FOREVER else "tried again when it is resumed"
-                await self._reject(doc, Drop("policy", reason, f"{when}{': ' + cause if cause else ''}"))
-                told += 1
-            self._stats.set_value(LEFT_ON_HOLD, told)
+            told, some = 0, list[tuple[str, str, float]]()
+            async for one in held(frontier.frontier):
+                some.append(one)
+                if len(some) == HELD_AT_ONCE:
+                    told += await self._tell_held(some)
+                    some = []
+                if not self._crawler.crawling:  # a signal: whoever stops the crawl does not wait for a list
+                    logger.warning("the list of URLs on hold is cut off: `gristmill frontier status` counts them")
+                    break
+            self._stats.set_value(LEFT_ON_HOLD, told + await self._tell_held(some))
             await self._report_parked(frontier.frontier)
             await frontier.frontier.shared.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
+
+    async def _tell_held(self, urls: list[tuple[str, str, float]]) -> int:
+        """Their records, which one commit makes durable together."""
+        await asyncio.gather(*(self._tell_one_held(*one) for one in urls))
+        return len(urls)
+
+    async def _tell_one_held(self, url: str, why: str, until: float) -> None:
+        reason, cause = hold_reason(why)
+        when = f"tried again from {rfc3339(until)} on" if until < FOREVER else "tried again when it is resumed"
+        await self._reject(self._blank(url), Drop("policy", reason, f"{when}{': ' + cause if cause else ''}"))
 
     async def _report_waiting(self) -> None:
         """For the summary of a run that was stopped or drained: how much is left to do."""
@@ -290,16 +307,9 @@ class Settlement:
         if len(known := self._stats.get_value(examples, [])) < MAX_EXAMPLES:
             self._stats.set_value(examples, [*known, sentence])
 
-    def _stop(self, error: StorageError | PoolError) -> None:
+    def _stop(self, error: BaseException | None) -> None:
         """Nothing more can be judged or recorded, so nothing more may be fetched; open leases go back."""
-        engine = self._crawler.engine
-        if self._stats.get_value(FATAL):
-            return
-        self._stats.set_value(FATAL, str(error))
-        logger.error("the crawl stops: %s", error)
-        if engine is not None and engine.spider is not None:
-            task = asyncio.ensure_future(engine.close_spider_async(reason="storage_error"))
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        stop_crawl(self._crawler, sentence_of(error), "storage_error")
 
 
 def hold_reason(why: str) -> tuple[Reason, str]:

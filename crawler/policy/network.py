@@ -90,7 +90,7 @@ class NetworkRules:
     def address_complaint(self, address: str | Address) -> str | None:
         """Why nothing may be sent to this address; None where it is open."""
         try:
-            ip = _plain(address)
+            ip = plain_address(address)
         except ValueError:
             return "not an IP address"
         if self.loopback_only and not ip.is_loopback:
@@ -113,7 +113,7 @@ def rules_of(config: Config) -> NetworkRules:
 NO_CONTACT = "CRAWLER_CONTACT is not set: without a contact the crawl does not leave loopback"
 
 
-def _plain(address: str | Address) -> Address:
+def plain_address(address: str | Address) -> Address:
     """The address that a packet would really go to: zone removed, IPv4 taken out of its IPv6 mapping."""
     ip = ipaddress.ip_address(address.split("%", 1)[0]) if isinstance(address, str) else address
     if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is not None:

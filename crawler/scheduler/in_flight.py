@@ -21,6 +21,9 @@ ANSWERED_AT = "answered_at"
 TURN = "turn"
 """Key in `request.meta` for the turn of a request, which may pass before it is written (`Wakefulness.naps`)."""
 
+SUBRESOURCE = "subresource"
+"""Key in `request.meta`: a page in the browser asked for it (a script, data). robots.txt and the guard hold for it."""
+
 
 @dataclass(slots=True, eq=False)
 class Flight:

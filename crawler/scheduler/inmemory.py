@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.core.scheduler import BaseScheduler
 
+from crawler.frontier.configured import delays_of, limits_of
+from crawler.policy.addresses import AddressDelays, budget_of
 from crawler.runtime import config_of
 from crawler.urls.canonicalize import politeness_scope
 
@@ -27,11 +29,12 @@ if TYPE_CHECKING:
 class InMemoryFrontier:
     """The shared store and the turns of hosts, for one worker. `blobs` holds what was stored, by name."""
 
-    def __init__(self, delay: float, scope_by: str) -> None:
+    def __init__(self, delay: float, scope_by: str, addresses: AddressDelays) -> None:
         self.blobs: dict[str, bytes] = {}
         self.politeness = self  # all parts of a frontier in one
         self._delay = delay
         self._scope_by = scope_by
+        self._addresses = addresses
         self._delays: defaultdict[str, dict[str, float]] = defaultdict(dict)  # scope → seconds by source
         self._next: dict[str, float] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -68,10 +71,17 @@ class InMemoryFrontier:
 
     async def take_turn(self, scope: str) -> None:
         """Wait until one request may be sent to this scope; it has to follow at once."""
-        async with self._locks[scope]:
-            while (wait := self._next.get(scope, 0.0) - time.time()) > 0:  # noqa: ASYNC110  # a sleep may end early
+        await self._take(scope, max(self._delay, *self._delays[scope].values(), 0.0))
+
+    async def take_address(self, address: str) -> None:
+        """Wait until one request may be sent to this address; it has to follow at once."""
+        await self._take(f"address {budget_of(address)}", self._addresses.of(address))
+
+    async def _take(self, name: str, delay: float) -> None:
+        async with self._locks[name]:
+            while (wait := self._next.get(name, 0.0) - time.time()) > 0:  # noqa: ASYNC110  # a sleep may end early
                 await asyncio.sleep(wait)
-            self._next[scope] = time.time() + max(self._delay, *self._delays[scope].values(), 0.0)
+            self._next[name] = time.time() + delay
 
 
 class InMemoryScheduler(BaseScheduler):
@@ -86,8 +96,8 @@ class InMemoryScheduler(BaseScheduler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read delay and scope from the settings."""
-        config = config_of(crawler).frontier
-        return cls(InMemoryFrontier(config.delay_seconds, config.scope_by))
+        limits = limits_of(config_of(crawler))
+        return cls(InMemoryFrontier(limits.delay, limits.scope_by, delays_of(limits)))
 
     def has_pending_requests(self) -> bool:
         """Nothing waits here."""
@@ -107,6 +117,10 @@ class InMemoryScheduler(BaseScheduler):
         await self.frontier.take_turn(scope)
         self._tickets.add(scope)
 
+    def is_in_time(self, request: Request) -> bool:  # noqa: ARG002  # as the scheduler's
+        """Nobody else has a turn here."""
+        return True
+
     def may_be_sent(self, request: Request) -> bool:  # noqa: ARG002  # as the scheduler's
         """The wire's last question: nobody else has a turn here."""
         return True
@@ -118,3 +132,10 @@ class InMemoryScheduler(BaseScheduler):
             self._tickets.discard(scope)
         else:
             await self.frontier.take_turn(scope)
+
+    async def before_connecting(self, request: Request, address: str) -> None:
+        """One request after the other: nobody stands in line."""
+
+    async def before_writing(self, request: Request, address: str, patience: float) -> None:  # noqa: ARG002
+        """Wait until a request may be written to a connection that leads to this address."""
+        await self.frontier.take_address(address)

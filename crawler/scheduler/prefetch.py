@@ -30,6 +30,10 @@ STANDSTILLS = {
     Mode.PAUSE: "the crawl is paused: no URL is handed out until `gristmill frontier resume`",
     Mode.DRAIN: "the crawl is draining: workers end; no URL is handed out until `gristmill frontier resume`",
 }
+_PAUSED = (
+    "all that is left belongs to domains that are paused: the crawl waits until `gristmill frontier resume --domain D` "
+    "(`gristmill frontier status` names them)"
+)
 _POLL = 0.25  # seconds; other workers make URLs ready without telling us
 _SHORTEST = 0.002  # seconds
 _HURRY = 2.0  # seconds between two requests to bring what waits into the store
@@ -71,7 +75,7 @@ class Prefetch:
         self._stir = asyncio.Event()
         self._idle_since: float | None = None
         self._stopped = False
-        self._mode = Mode.RUN
+        self._standstill = ""
 
     def stir(self) -> None:
         """Something changed: look again now."""
@@ -140,18 +144,20 @@ class Prefetch:
             self._stats.inc_value(LEASED, len(batch.leases))
         if batch.counts is not None:
             self.counts = batch.counts
-            self._note_standstill(batch.counts.mode)
+            self._note_standstill(batch.counts)
         self._note_idleness(batch)
         if batch.leases or self.finished:
             self._engine.wake()
 
-    def _note_standstill(self, mode: Mode) -> None:
+    def _note_standstill(self, counts: Counts) -> None:
         """Say it where nothing is handed out, once each time it begins; the summary says it again."""
-        if mode is not self._mode and mode is not Mode.RUN:
-            logger.warning("%s", STANDSTILLS[mode])
-        if mode is not self._mode:
-            self._stats.set_value(STANDSTILL, STANDSTILLS.get(mode, ""))
-        self._mode = mode
+        only_paused = counts.mode is Mode.RUN and 0 < counts.paused == counts.pending and not self._in_flight
+        said = _PAUSED if only_paused else STANDSTILLS.get(counts.mode, "")
+        if said and said != self._standstill:
+            logger.warning("%s", said)
+        if said != self._standstill:
+            self._stats.set_value(STANDSTILL, said)
+        self._standstill = said
 
     def _note_idleness(self, batch: Batch) -> None:
         if batch.counts is None or batch.counts.pending > 0 or self._in_flight or self._put_queue().busy:

@@ -42,6 +42,7 @@ from crawler.scheduler.put_queue import PutQueue
 from crawler.scheduler.revisits import Revisits
 from crawler.scheduler.spider import JoinsCrawl, NamesUrls
 from crawler.scheduler.start_urls import start_urls_of
+from crawler.scheduler.stopping import stop_crawl
 from crawler.scheduler.tasks import Tasks
 from crawler.scheduler.turned_away import PutBack
 from crawler.scheduler.turns import Turns
@@ -64,7 +65,8 @@ if TYPE_CHECKING:
 
     from crawler.config import Config
     from crawler.document import Document
-    from crawler.scheduler.spider import LeasedSpider
+    from crawler.scheduler.stopping import stop_crawl
+from crawler.scheduler.spider import LeasedSpider
 
 log = logging.getLogger(__name__)
 
@@ -239,6 +241,18 @@ class Scheduler(BaseScheduler):
         """The gate's question: wait until this very request may be sent. Raises: PutBack, Exhausted."""
         await self._turns.turn(request)
 
+    async def before_connecting(self, request: Request, address: str) -> None:
+        """The download handler's first question: stand in the line of the address. Raises: PutBack."""
+        await self._turns.before_connecting(request, address)
+
+    async def before_writing(self, request: Request, address: str, patience: float) -> None:
+        """Its last question, on the connection, which leads to this address. Raises: PutBack."""
+        await self._turns.before_writing(request, address, patience)
+
+    def is_in_time(self, request: Request) -> bool:
+        """False where the request has to ask `before_writing` again: the machine was busy meanwhile."""
+        return self._turns.is_in_time(request)
+
     def may_be_sent(self, request: Request) -> bool:
         """The wire's last question before it writes a request: False where its turn or its lease has passed."""
         return self._turns.may_be_sent(request)
@@ -337,7 +351,7 @@ class Scheduler(BaseScheduler):
                 await self.frontier.release(self._in_flight.tokens())
                 if self._claims is not None:
                     await self._claims.leave()
-        except TimeoutError:
+        except (OSError, FrontierError):  # a time-out among them, and a machine without descriptors
             log.warning("the frontier's server is unreachable: unsettled URLs return when their leases expire")
         finally:  # also from a frontier that answers with errors: the engine logs them
             await self._tasks.cancel()
@@ -345,20 +359,21 @@ class Scheduler(BaseScheduler):
 
     async def _leave(self) -> None:
         await self.frontier.close()
-        await self._location.leave()
+        with suppress(OSError):  # out of descriptors: the caretaker ends an embedded server that nobody uses
+            await self._location.leave()
 
     def _stop_crawl(self, error: BaseException) -> None:
         """A crawl without its frontier would wait for ever."""
-        if isinstance(error, FrontierError):  # a sentence for people
-            log.error("the crawl stops: %s", error)
-        else:
-            log.error("the frontier failed: the crawl stops", exc_info=error)
+        if not isinstance(error, FrontierError):
+            log.error("the frontier failed", exc_info=error)
+            error = FrontierError(f"the frontier failed: {type(error).__name__}: {error}")
+        self.stop(error)
+
+    def stop(self, error: FrontierError) -> None:
+        """The frontier cannot be used: end the crawl with one sentence, whoever met it first."""
         self.ending.failed()
-        engine = self._crawler.engine
-        if engine is not None and engine.spider is not None and not self._prefetch.closing:
-            # none of our tasks: they are cancelled meanwhile, and a close that is cancelled leaves the engine as it is
-            self._stopping = asyncio.ensure_future(engine.close_spider_async(reason="frontier_error"))
-            self._stopping.add_done_callback(lambda done: done.cancelled() or done.exception())
+        if not self._prefetch.closing:
+            stop_crawl(self._crawler, str(error), "frontier_error")
 
     # --- in and out of the engine ------------------------------------------------------------------------------------
     def _request_of(self, lease: Lease) -> Request:
@@ -371,6 +386,8 @@ class Scheduler(BaseScheduler):
         if isinstance(failure.value, PutBack):
             request: Request = failure.request  # type: ignore[attr-defined]  # set by Scrapy
             return self.put_back(request.meta["lease"].token, failure.value.not_before)
+        if isinstance(failure.value, FrontierError):
+            return self.stop(failure.value)  # and no word on the page, which goes back with what is in hand
         return self._spider.failed(failure)
 
     async def _take(self, request: Request, to: Address) -> None:

@@ -30,6 +30,7 @@ class Batcher(Generic[T, R]):
     def submit(self, item: T) -> asyncio.Future[R]:
         """Send without waiting; the future carries the answer."""
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        future.add_done_callback(_look_at)
         self._waiting.append((item, future))
         if self._task is None:
             self._task = asyncio.ensure_future(self._run())
@@ -64,3 +65,8 @@ class Batcher(Generic[T, R]):
         for (_, future), answer in zip(batch, answers, strict=True):
             if not future.done():
                 future.set_result(answer)
+
+
+def _look_at(future: asyncio.Future[R]) -> None:
+    """An error that nobody waits for is no traceback: every later call says the same."""
+    _ = future.cancelled() or future.exception()

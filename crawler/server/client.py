@@ -21,8 +21,9 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from crawler.server.epochs import Epochs, ServerRestarted
-from crawler.server.errors import FrontierMisconfigured
+from crawler.server.errors import FrontierMisconfigured, FrontierUnavailable
 from crawler.server.lean import ShortWay, lean
+from crawler.trouble import of_this_machine
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -209,11 +210,20 @@ class ServerClient:
                 self._end_to_wait(is_back=is_back)
 
     def _raise_mistakes(self, error: Exception) -> None:
-        """Raises: FrontierMisconfigured where the server's user lacks a right; the error itself where it is ours."""
-        if isinstance(error, redis_errors.NoPermissionError):
+        """Raises: FrontierMisconfigured where the server refuses us; FrontierUnavailable where this machine lacks what
+        a connection needs; the error itself where it is ours."""
+        said = said_by_server(error)
+        if isinstance(said, redis_errors.AuthenticationError):
             raise FrontierMisconfigured(
-                f"{self._name} at {shown(self.url)} refuses what a crawl needs: {error}; {RIGHTS}"
+                f"{self._name} at {shown(self.url)} refuses the password ({said}): correct it in the address, "
+                "then run the same command again"
             ) from error
+        if isinstance(said, redis_errors.NoPermissionError):
+            raise FrontierMisconfigured(
+                f"{self._name} at {shown(self.url)} refuses what a crawl needs: {said}; {RIGHTS}"
+            ) from error
+        if sentence := of_this_machine(error):
+            raise FrontierUnavailable(f"{self._name} at {shown(self.url)} cannot be reached: {sentence}") from error
         if not is_outage(error):
             raise error
 
@@ -228,6 +238,11 @@ class ServerClient:
         self._waiting -= 1
         if self._waiting == 0 and is_back:
             log.warning("%s is back after %.1f s", self._name, time.monotonic() - self._away_since)
+
+
+def said_by_server(error: Exception) -> BaseException:
+    """What the server answered: while a connection is made redis-py calls any refusal an error of the connection."""
+    return error.__cause__ if isinstance(error.__cause__, redis_errors.RedisError) else error
 
 
 def is_outage(error: Exception) -> bool:

@@ -14,18 +14,37 @@ from crawler.times import Clock
 __all__ = ["Connection", "ServerRestarted", "shown"]
 
 
+SET_BACK_SECONDS = 2.0
+"""A clock that goes back by more was set; by less it was measured in two ways."""
+
+
 class Connection(ServerClient):
     """A `ServerClient` with a clock. `now` is the time all workers agree on: the server's, unless injected."""
 
     def __init__(self, url: str, *, now: Clock | None = None, revive: Revive | None = None) -> None:
         super().__init__(url, "frontier server", revive=revive)
+        self._began = time.time() - _steady()  # what the local clock is set to later changes nothing
         self._offset = 0.0
+        self.ahead = 0.0
+        """Seconds by which the time of the crawl is ahead of the server's clock, which somebody has set back."""
         self._doubt = float("inf")  # seconds by which the offset may be wrong
         self._fixed_clock = now
 
     def now(self) -> float:
-        """Seconds since the epoch, as the server sees it."""
-        return self._fixed_clock() if self._fixed_clock else time.time() + self._offset
+        """Seconds since the epoch, as the server sees it; never back to what was before."""
+        return self._fixed_clock() if self._fixed_clock else self.server_time() + self.ahead
+
+    def server_time(self) -> float:
+        """What the server's clock shows."""
+        return self._local() + self._offset
+
+    @property
+    def is_measured(self) -> bool:
+        """True where `now` is the server's to tell."""
+        return self._fixed_clock is None
+
+    def _local(self) -> float:
+        return self._began + _steady()
 
     async def open(self) -> None:
         """Check that the server is there and will not throw keys away.
@@ -73,9 +92,17 @@ class Connection(ServerClient):
         A slow answer says little: the offset may be wrong by half the time it took. It replaces an earlier measurement
         only where that one was less certain, or can no longer be right.
         """
-        before = time.time()
+        before = self._local()
         seconds, micros = await self.redis.time()
-        after = time.time()
+        after = self._local()
         offset, doubt = float(seconds) + float(micros) / 1e6 - (before + after) / 2, (after - before) / 2
         if doubt < self._doubt or abs(offset - self._offset) > doubt:
+            if self._doubt != float("inf") and abs(back := self._offset - offset) > SET_BACK_SECONDS:
+                self.ahead = max(0.0, self.ahead + back)
             self._offset, self._doubt = offset, doubt
+
+
+def _steady() -> float:
+    """Seconds by a clock that nobody sets, and that goes on while the machine is suspended where there is one."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)

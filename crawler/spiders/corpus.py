@@ -359,6 +359,8 @@ class CorpusSpider(Spider):
                 self._count(f"{TRAPPED}/{trap_reason(link.url)}")
             elif status is PutStatus.CAPPED:
                 self._count(f"{CAPPED}/pages")
+            elif status is PutStatus.FULL:
+                self._count(f"{CAPPED}/bytes")
         return answers
 
     def _count(self, key: str, n: int = 1) -> None:

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,12 +54,14 @@ class State(enum.StrEnum):
 class Worker:
     """One place among the workers. `say` is given each line of its log; it must not block.
 
-    command: argv without the descriptor of the counters, which `with_descriptor` adds.
+    command: argv without the descriptor of the counters, which `with_descriptor` adds. secrets: variables of its
+    environment; everybody on this machine can read a command line.
     """
 
     name: str
     with_descriptor: Callable[[int], list[str]]
     say: Callable[[str, str], None]
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     backoff: Backoff = Backoff()
     state: State = State.WAITING
     starts: int = 0
@@ -134,6 +136,7 @@ class Worker:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
                 pass_fds=(writable,),
+                env={**os.environ, **self.secrets},
                 start_new_session=True,  # Ctrl-C on the terminal is meant for the supervisor, who hands it on once
                 preexec_fn=_end_with_the_supervisor if sys.platform == "linux" else None,
             )

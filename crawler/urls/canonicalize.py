@@ -98,14 +98,14 @@ def _origin(parts: _Parts) -> str:
 
 
 def politeness_scope(url: str, by: str = "domain") -> str:
-    """Whose patience a request to `url` uses up: the registrable domain, or with `by="host"` the host.
+    """Whose patience a request to `url` uses up: the registrable domain, or with another `by` the host.
 
     An IP literal or `localhost` is its own scope with its port. Raises ValueError where `url` is not canonicalizable.
     """
     parts = _parts_of(url)
     if _is_local(parts.host):
         return _with_port(parts)
-    return parts.host if by == "host" else _registrable(parts.host)
+    return _registrable(parts.host) if by == "domain" else parts.host
 
 
 def registrable_domain(url: str) -> str:

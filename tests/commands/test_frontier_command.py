@@ -317,7 +317,7 @@ def test_every_action_acts_on_a_crawl_that_runs(live, command):
     assert live.process.wait(timeout=DEADLINE) == 0
 
 
-def test_a_domain_paused_at_the_end_of_a_run_is_reported_as_paused(frontier_run, clock):
+def test_a_paused_domain_keeps_the_crawl_from_ending_and_its_block_holds_afterwards(frontier_run, clock):
     async def scenario(frontier: Frontier) -> None:
         await frontier.put([Link("https://a.example/1"), Link("https://a.example/2")])
         await frontier.politeness.block("a.example", clock.now + 500.0, "HTTP 429")
@@ -325,7 +325,8 @@ def test_a_domain_paused_at_the_end_of_a_run_is_reported_as_paused(frontier_run,
         assert not await frontier.control.pause("a.example")
         clock.advance(100.0)
         assert (await frontier.lease(1)).leases == ()
-        assert (await frontier.counts()).pending == 0  # a crawl on one machine ends
+        counts = await frontier.counts()
+        assert (counts.pending, counts.paused) == (2, 2), "who pauses a domain means to go on with it"
         assert [why async for _, why, _ in held(frontier)] == ["hold_paused", "hold_paused"]
         await frontier.politeness.block("a.example", clock.now + 900.0, "HTTP 503")  # an answer that was under way
         assert await frontier.control.resume("a.example")

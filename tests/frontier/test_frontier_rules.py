@@ -49,6 +49,7 @@ def worker(valkey_url, crawl_name):
 STRICT = {
     "DOWNLOAD_DELAY": (2.0, 1.0),
     "CONCURRENT_REQUESTS_PER_DOMAIN": (1, 2),
+    "ADDRESS_DELAY": (2.0, 0.0),
     "FRONTIER_LATENCY_FACTOR": (2.0, 1.0),
     "FRONTIER_BREAKER_FAILURES": (3, 0),
     "FRONTIER_BREAKER_SECONDS": (60.0, 30.0),
@@ -58,7 +59,20 @@ STRICT = {
 
 
 def test_every_setting_that_a_site_feels_has_a_stricter_value():
-    assert STRICT.keys() == STRICTEST.keys()
+    assert STRICT.keys() == STRICTEST.keys() - {"ADDRESS_DELAYS_FILE"}  # below: its value is a file
+
+
+def test_of_two_files_of_networks_the_longer_delay_of_each_network_holds(worker, tmp_path):
+    (tmp_path / "one").write_text("10.0.0.0/8 2\n10.1.0.0/16 5")
+    (tmp_path / "two").write_text("10.0.0.0/8 3")
+
+    async def scenario(join):
+        await join(ADDRESS_DELAYS_FILE=str(tmp_path / "one"))
+        second = await join(ADDRESS_DELAYS_FILE=str(tmp_path / "two"))
+        third = await join()
+        assert second.limits.address_delays == third.limits.address_delays == {"10.0.0.0/8": 3, "10.1.0.0/16": 5}
+
+    worker(scenario)
 
 
 @pytest.mark.parametrize("name", STRICT)

@@ -7,7 +7,10 @@ import time
 
 import pytest
 
+from crawler.frontier.client import Frontier
+from crawler.frontier.model import Limits
 from crawler.server.connection import Connection
+from crawler.urls.link import Link
 
 
 class Server:
@@ -64,3 +67,62 @@ def test_a_clock_that_was_set_is_followed_even_where_the_answer_is_slow(connecti
         assert error_of(connection) < 0.5
 
     asyncio.run(run())
+
+
+class Shifted:
+    """A real server whose clock somebody sets: only its answer to TIME is another one."""
+
+    def __init__(self, redis: object) -> None:
+        self._redis, self.ahead = redis, 0.0
+
+    async def time(self) -> tuple[int, int]:
+        now = time.time() + self.ahead
+        return int(now), int(now % 1 * 1e6)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._redis, name)
+
+
+def test_a_server_clock_that_is_set_back_freezes_nobody_and_is_said_once(valkey_url, crawl_name, caplog):
+    async def run() -> None:
+        first = Frontier(valkey_url, crawl_name, Limits(delay=0.0))
+        second = Frontier(valkey_url, crawl_name, Limits(delay=0.0))
+        await first.open()
+        clock = first.connection.redis = Shifted(first.connection.redis)
+        await first.put([Link(f"http://a.example/{n}") for n in range(3)])
+        await first.politeness.rest("a.example", first.now() + 0.2)
+        before = first.now()
+        clock.ahead = -3600.0
+        for _ in range(2):
+            await first.synchronize()
+        assert first.now() == pytest.approx(before, abs=1.0), "the crawl's time goes on"
+        await second.connection.open()
+        second.connection.redis = Shifted(second.connection.redis)
+        second.connection.redis.ahead = -3600.0
+        await second.connection.synchronize()
+        await second._agree_on_time(0.0)  # a worker that joins after the clock was set
+        assert second.now() == pytest.approx(first.now(), abs=2.5)
+        for _ in range(100):
+            if (await second.lease(1)).leases:
+                break
+            await asyncio.sleep(0.05)  # polled: both clocks
+        else:
+            pytest.fail("the crawl froze")
+        clock.ahead = 0.0  # the clock is right again
+        await first.synchronize()
+        assert first.connection.ahead == 0.0
+        assert first.now() == pytest.approx(time.time(), abs=1.0)
+        await first.close()
+        await second.close()
+
+    asyncio.run(run())
+    said = [record.getMessage() for record in caplog.records if "was set back" in record.getMessage()]
+    assert said[0].startswith("the server's clock was set back by 3600 s")
+    assert len(said) == 2, "once a worker"
+
+
+def test_a_local_clock_that_is_set_changes_nothing(valkey_url, monkeypatch):
+    connection = Connection(valkey_url)
+    before, real = connection.now(), time.time
+    monkeypatch.setattr(time, "time", lambda: real() - 3600)
+    assert connection.now() == pytest.approx(before, abs=1.0)

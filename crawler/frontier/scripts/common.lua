@@ -1,6 +1,7 @@
 -- Scopes, queues and leases, for every script; head.lua stands in front. ack, finish and lease hold all of this back in
 -- one function until they meet something unusual (`crawler.frontier.script_source`).
 local DEAD, PURGED, OVERFLOW = P .. 'dead', P .. 'purged', P .. 'o:'
+local FOREVER = 7258118400000  -- ms; model.py: until when a scope is paused
 local EASY = 500  -- ms; the delay from which a scope without one slows down
 
 local function queue(scope) return QUEUE .. scope end
@@ -319,15 +320,21 @@ local function reclaim(tokens)
   forget(tokens)
 end
 
--- queued, leased, held, done, dead, seen, purged, waiting, next ready (ms or 0), mode, parked -----------------------------
+-- queued, leased, held, done, dead, seen, purged, waiting, next ready (ms or 0), mode, parked, of paused scopes -----------------------------
 local function first(key)
   local found = call('ZRANGE', key, 0, 0, 'WITHSCORES')
   return num(found[2] or 0)
 end
 local function totals(patience)
   local far, waiting = '(' .. integer(now + patience), call('ZCOUNT', LATER, '(' .. integer(now + patience), '+inf')
-  for _, scope in ipairs(call('ZRANGEBYSCORE', WAIT, far, '+inf', 'LIMIT', 0, 1000)) do
-    waiting = waiting + call('ZCARD', queue(scope)) + num(call('HGET', SPILLED, scope) or 0)
+  local paused = call('ZCOUNT', LATER, FOREVER, '+inf')  -- put back until the end of a pause
+  waiting = waiting - paused
+  local blocked = call('ZRANGEBYSCORE', WAIT, far, '+inf', 'LIMIT', 0, 1000)
+  local by_hand = #blocked > 0 and call('HMGET', P .. 'paused', unpack(blocked)) or {}
+  for i, scope in ipairs(blocked) do
+    local n = call('ZCARD', queue(scope)) + num(call('HGET', SPILLED, scope) or 0)
+    -- who pauses a domain means to go on with it: it keeps the crawl from ending
+    if by_hand[i] then paused = paused + n else waiting = waiting + n end
   end
   waiting = waiting + suspects_behind(now + patience)
   local soonest = 0
@@ -336,5 +343,5 @@ local function totals(patience)
     if at > 0 and (soonest == 0 or at < soonest) then soonest = at end
   end
   return {stat('queued'), call('ZCARD', LEASES), call('ZCARD', HELD), stat('done'), call('HLEN', DEAD), stat('seen'),
-          stat('purged'), waiting, soonest, call('HGET', ST, 'mode') or 'run', stat('barren')}
+          stat('purged'), waiting, soonest, call('HGET', ST, 'mode') or 'run', stat('barren'), paused}
 end

@@ -1,7 +1,7 @@
 -- PUT: what is new goes into the seen-set and its queue. ARGV 5 most URLs in a queue, 0 = any number
--- 6 most pages of all scopes, 0 = any number
--- 7.. : groups (scope, page cap or 0, 1 = pages or 0 = lists, n, then n times (hash, priority or v, member)).
--- Returns a list: 0 queued, 1 seen, 2 capped, 3 scope purged.
+-- 6 most pages of all scopes, 0 = any number  7 most bytes that URLs of a scope may take here, 0 = any number
+-- 8.. : groups (scope, page cap or 0, 1 = pages or 0 = lists, n, then n times (hash, priority or v, member)).
+-- Returns a list: 0 queued, 1 seen, 2 capped, 3 scope purged, 4 no bytes left for the scope.
 local sub, add = string.sub, table.insert
 local most, EXPRESS = num(ARGV[5]), 100
 local counters = call('HMGET', ST, 'seen', 'buckets', 'sequence', 'lists')
@@ -46,18 +46,36 @@ local function room(scope, cap)
   return cap - pages[scope]
 end
 
+-- What a scope takes up, as the server estimates it from a few of its entries.
+local BYTES = num(ARGV[7])
+local taken_up = {}
+local function bytes_left(scope)
+  if BYTES == 0 then return math.huge end
+  if not taken_up[scope] then
+    local sum = 0
+    for _, key in ipairs({queue(scope), overflow(scope), P .. 'z:' .. scope}) do
+      sum = sum + num(call('MEMORY', 'USAGE', key) or 0)
+    end
+    taken_up[scope] = sum
+  end
+  return BYTES - taken_up[scope]
+end
+
 -- new[scope] = what goes into its queue: priority, member, … in their order; again[scope] = links that were put before
 local new, names, answers, m, again = {}, {}, {}, 0, {}
-local purged_any, i = call('EXISTS', PURGED) == 1, 7
+local purged_any, i = call('EXISTS', PURGED) == 1, 8
 while ARGV[i] do
   local scope, cap, pages_or_lists, last = ARGV[i], num(ARGV[i + 1]), ARGV[i + 2], i + 1 + 3 * num(ARGV[i + 3])
   local purged, left, list, taken = purged_any and call('SISMEMBER', PURGED, scope) == 1, room(scope, cap), new[scope], 0
   local counted = pages_or_lists == '1'
   if counted and everywhere < left then left = everywhere end
+  local bytes = not purged and bytes_left(scope) or 0
   for at = i + 4, last, 3 do
     local answer, hash = 0, ARGV[at]
     if purged then
       answer = 3
+    elseif bytes < #ARGV[at + 2] and (num(ARGV[at + 1]) or 0) < EXPRESS then
+      answer = call('SISMEMBER', home(hash), hash) == 1 and 1 or 4
     elseif taken >= left then
       answer = call('SISMEMBER', home(hash), hash) == 1 and 1 or 2
     elseif call('SADD', home(hash), hash) == 0 then
@@ -74,11 +92,12 @@ while ARGV[i] do
       end
       list[#list + 1] = ARGV[at + 1]
       list[#list + 1] = ARGV[at + 2]
-      taken = taken + 1
+      taken, bytes = taken + 1, bytes - #ARGV[at + 2]
     end
     m = m + 1
     answers[m] = answer
   end
+  if taken_up[scope] then taken_up[scope] = BYTES - bytes end
   seen = seen + taken
   if cap > 0 then pages[scope] = pages[scope] + taken end
   if counted then everywhere = everywhere - taken else lists = lists + taken end

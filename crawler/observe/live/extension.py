@@ -36,12 +36,11 @@ class ProgressExtension:
     """
 
     def __init__(self, crawler: Crawler, mode: str, corpus_dir: str) -> None:
-        from rich.console import Console
-
+        from crawler.observe.console import on_stderr
         from crawler.observe.live.progress import Progress
 
         self._crawler, self._corpus_dir = crawler, corpus_dir
-        self._progress = Progress(Console(stderr=True), clock=time.monotonic, live={"auto": None, "on": True}[mode])
+        self._progress = Progress(on_stderr(), clock=time.monotonic, live={"auto": None, "on": True}[mode])
         self._task: asyncio.Task[None] | None = None
 
     @classmethod

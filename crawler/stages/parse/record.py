@@ -13,6 +13,7 @@ import orjson
 
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.parse.embedded import plain
+from crawler.stages.text.normal import normalise
 from crawler.urls.rel_canonical import from_links
 
 MAX_CHARS = 1_000
@@ -65,7 +66,7 @@ def _line(value: Any) -> str | None:
         value = ", ".join(name for item in value[:MAX_PARTS] if (name := _line(item)))
     if isinstance(value, dict):
         value = value.get("name")
-    return (" ".join(plain(value).split())[:MAX_CHARS] or None) if isinstance(value, str) else None
+    return (" ".join(normalise(plain(value)).split())[:MAX_CHARS] or None) if isinstance(value, str) else None
 
 
 def _day(value: Any) -> str | None:

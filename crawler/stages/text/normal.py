@@ -17,7 +17,7 @@ _BEGINS = "ÂÃâÐï\ufffd"
 """What each of these signs begins with."""
 _MIN_SIGNS = 3
 _INVISIBLE = re.compile(
-    "[\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\u0000-\u0008\u000b\u000e-\u001f\u007f\ufffe\uffff]"
+    "[\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\u0000-\u0008\u000b\u000e-\u001f\u007f-\u0084\u0086-\u009f\ufffe\uffff]"
 )
 """Soft hyphens, zero-width spaces, byte order marks, direction overrides, controls. Joiners stay: scripts need them."""
 _ODD_BREAKS = re.compile("\r\n?|[\u0085\u2028\u2029\u000c]")

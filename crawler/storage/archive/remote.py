@@ -16,7 +16,7 @@ import fsspec
 
 from crawler.decompress import unpack
 from crawler.storage.archive.members import Piece, pieces
-from crawler.storage.files.errors import StorageError
+from crawler.storage.files.errors import StorageError, refuse_password
 
 READ_AHEAD = 4 * 2**20
 """Bytes asked for in one request to a remote archive."""
@@ -38,6 +38,7 @@ def expand(pattern: str, *, anonymous: bool = False, base: str = "") -> list[str
     A local archive has one name, its absolute path, however it was given: a replay knows by it what it has read.
     Raises: StorageError where nothing matches or the place cannot be reached.
     """
+    refuse_password(pattern)
     if pattern.partition("?")[0].endswith(_LISTS):
         lines = [_rooted(line, pattern, base) for line in _listed(pattern, anonymous=anonymous)]
         groups = [_expand_one(line, anonymous=anonymous) if _is_pattern(line) else [_spelt(line)] for line in lines]
@@ -46,6 +47,7 @@ def expand(pattern: str, *, anonymous: bool = False, base: str = "") -> list[str
 
 
 def _expand_one(pattern: str, *, anonymous: bool) -> list[str]:
+    refuse_password(pattern)
     try:
         fs, path = fsspec.core.url_to_fs(pattern, **_options(pattern, anonymous=anonymous))
         if _is_pattern(pattern):
@@ -152,6 +154,7 @@ def open_archive(path_or_url: str, *, anonymous: bool = False) -> IO[bytes]:
 
     Raises: StorageError where it cannot be opened, with what to install or check.
     """
+    refuse_password(path_or_url)
     try:
         fs, path = fsspec.core.url_to_fs(path_or_url, **_options(path_or_url, anonymous=anonymous))
         if "file" in _protocols(fs):

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+
+from crawler.config.crawl import check_folder
+from crawler.trouble import of_this_machine
+
+_NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE)
+
 
 class StorageError(Exception):
     """The corpus cannot be written or read. The message says what, where and what to do."""
@@ -26,8 +33,17 @@ class RemovedError(StorageError):
         )
 
 
+def refuse_password(url: str) -> None:
+    """Raises: StorageError, without the secret, where a URL of files holds one: it would be logged and recorded."""
+    if (complaint := check_folder(url)) is not None:
+        scheme, _, rest = url.partition("://")
+        raise StorageError(f"{scheme}://…@{rest.rpartition('@')[2]}: {complaint}")
+
+
 def unwritten(path: object, error: OSError) -> StorageError:
     """A file that could not be written: what people are told, with the way out."""
+    if error.errno in _NO_DESCRIPTOR:
+        return StorageError(f"{path}: {of_this_machine(error)}")
     if isinstance(error, FileNotFoundError):
         way = "It was removed, or a folder above it, while it was in use: restore it from a copy"
     else:

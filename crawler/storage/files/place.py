@@ -19,7 +19,7 @@ import fsspec
 import orjson
 from fsspec.utils import tokenize
 
-from crawler.storage.files.errors import StorageError
+from crawler.storage.files.errors import StorageError, refuse_password
 from crawler.storage.files.journal import create_file, indented, replace_file
 from crawler.storage.types import Manifest
 
@@ -54,6 +54,7 @@ class Place:
     """
 
     def __init__(self, corpus_dir: str, spool_dir: str | None = None) -> None:
+        refuse_password(corpus_dir)
         _check_characters(corpus_dir)
         self.url = corpus_dir
         self.remote = "://" in corpus_dir

@@ -1,0 +1,3 @@
+-- MODE: pause, resume or drain the crawl. ARGV 5 mode
+call('HSET', ST, 'mode', ARGV[5])
+return 1
