@@ -137,13 +137,15 @@ async def _adopt(frontier: Frontier, config: Config, place: Place, found: Rebuil
     from crawler.dataset.verify import is_final
     from crawler.frontier.adopt import adopt
     from crawler.frontier.model import REOPENED, REOPENED_SECONDS
-    from crawler.frontier.visits import name_of_page, visit_of_record
+    from crawler.frontier.visits import visit_of_record
 
     failed = False
     async for batch in _batches(_records(config, place)):
         now = frontier.now()
         final = [record for record in batch if is_final(record.get("reason"))]
-        found.finished += await adopt(frontier, [(_address(r), visit_of_record(r, config.frontier, now)) for r in final])
+        found.finished += await adopt(
+            frontier, [(_address(r), visit_of_record(r, config.frontier, now)) for r in final]
+        )
         failed = failed or any(is_failure(record.get("reason")) for record in batch)
     if failed:
         await frontier.shared.put_blob(REOPENED, b"1", REOPENED_SECONDS)
@@ -151,6 +153,7 @@ async def _adopt(frontier: Frontier, config: Config, place: Place, found: Rebuil
 
 def _address(record: dict[str, Any]) -> Address:
     """What the page of a record is called, and how it was asked for."""
+    from crawler.frontier.visits import name_of_page
     from crawler.urls.canonicalize import Address
 
     name, asked = name_of_page(record), str(record["url"])
