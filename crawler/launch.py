@@ -30,6 +30,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.rules import join_rules
 from crawler.middlewares.addon import problems_of as compliance_problems
+from crawler.number import number_of
 from crawler.policy.signals import registry as signals
 from crawler.problems import InputError
 from crawler.runtime import apply_environment, load
@@ -42,7 +43,16 @@ from crawler.spiders.arguments import ReplayPlan
 from crawler.spiders.behind import warn_if_behind
 from crawler.spiders.rebuild import rebuild_if_lost
 from crawler.stages import chain
-from crawler.statkeys import FATAL, UNREACHED, UNREACHED_EXAMPLES, UNREAD_SITEMAPS, has_begun, judged
+from crawler.statkeys import (
+    FATAL,
+    UNREACHED,
+    UNREACHED_EXAMPLES,
+    UNREAD_ARCHIVES,
+    UNREAD_ARCHIVES_SAID,
+    UNREAD_SITEMAPS,
+    has_begun,
+    judged,
+)
 from crawler.storage.corpus.missing import warn_of_missing_files
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import shard_format
@@ -246,6 +256,10 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
 
 def _nothing_brought(stats: Mapping[str, Any]) -> str | None:
     """What was asked for and could not be had, of a crawl that went to its end."""
+    if count := stats.get(UNREAD_ARCHIVES):
+        said = stats.get(UNREAD_ARCHIVES_SAID, [])
+        more = [f"and {count - len(said):,} more, which the log names"] if count > len(said) else []
+        return "\n  ".join([f"{number_of(count, 'archive')} could not be read, or not to the end:", *said, *more])
     if unread := stats.get(UNREAD_SITEMAPS):
         return "\n  ".join(["a requested sitemap could not be read:", *unread])
     if has_begun(stats) and judged(stats) and judged(stats) == stats.get(UNREACHED):

@@ -34,7 +34,7 @@ from crawler.spark.partition import (
 )
 from crawler.spark.session import SparkError, is_retry, spark_context, versions_of
 from crawler.stages import chain
-from crawler.storage.archive.reader import expand
+from crawler.storage.archive.places import find
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
 
@@ -65,7 +65,7 @@ class Report:
 
     @property
     def missing(self) -> list[str]:
-        """One sentence for each archive of which nothing could be read."""
+        """One sentence for each archive that could not be read, or not to its end."""
         return [place.what for place in self.unread if place.whole]
 
 
@@ -147,7 +147,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the job; exit code 0 only when every archive was read and every record is written."""
     options = _parser().parse_args(argv)
     try:
-        config, archives = configure(options.set), expand(options.archive)
+        config, found = configure(options.set), find(options.archive)
+        archives = found.archives
+        if others := found.others:
+            sys.stderr.write(f"{len(others)} file(s) there are no archives by their names, {others[0]} for one\n")
         with spark_context(options.master) as context:
             report = run(context, config, archives, options.output)
     except ConfigError as error:

@@ -14,8 +14,9 @@ from itertools import islice
 import fsspec
 import pytest
 
+from crawler.storage.archive.places import expand
 from crawler.storage.archive.reader import Archive
-from crawler.storage.archive.remote import READ_AHEAD, expand, open_archive, size_of, sizes_of
+from crawler.storage.archive.remote import READ_AHEAD, open_archive, size_of, sizes_of
 from crawler.storage.files.errors import StorageError
 from tests.support.foreign import Writer
 

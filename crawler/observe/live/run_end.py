@@ -16,6 +16,8 @@ from crawler.statkeys import (
     KEPT,
     MISSED_SITEMAPS,
     MISSED_SITEMAPS_EXAMPLES,
+    PASSED_OVER,
+    PASSED_OVER_NAMES,
     PUT,
     RECRAWL,
     REJECTED,
@@ -23,6 +25,8 @@ from crawler.statkeys import (
     SEEDS_KNOWN,
     SITEMAPS,
     STANDSTILL,
+    UNREAD_ARCHIVES,
+    UNREAD_ARCHIVES_SAID,
     WAITING,
     rejected_by,
 )
@@ -80,8 +84,26 @@ def together(ends: Iterable[Mapping[str, Any]], kept: int, rejected: Mapping[str
 def sections(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
     """Sections on what the run did not do, and on sitemap files that brought nothing and do not fail the crawl."""
     yield from idle.sections(stats)
+    yield from _archives(stats)
     if count := stats.get(MISSED_SITEMAPS, 0):
         lines = stats.get(MISSED_SITEMAPS_EXAMPLES, [])
         rest = f"and {count - len(lines):,} more" if lines else f"{number_of(count, 'file')}, named in the log"
         more = [rest] if count > len(lines) else []
         yield "Sitemaps that brought no pages", Text("\n".join([*lines, *more]))
+
+
+def _archives(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
+    """What a replay did not read of the place that it was given: never passed over in silence."""
+    if count := int(stats.get(UNREAD_ARCHIVES, 0)):
+        yield (
+            f"Not read, or not to the end: {number_of(count, 'archive')}",
+            _listing(count, stats, UNREAD_ARCHIVES_SAID),
+        )
+    if count := int(stats.get(PASSED_OVER, 0)):
+        title = f"No archives by their names: {number_of(count, 'file')}"
+        yield title, _listing(count, stats, PASSED_OVER_NAMES)
+
+
+def _listing(count: int, stats: Mapping[str, Any], name: str) -> Text:
+    lines = list(stats.get(name, []))
+    return Text("\n".join([*lines, *([f"and {count - len(lines):,} more"] if count > len(lines) else [])]))
