@@ -60,6 +60,7 @@ RECRAWL_DUE = f"{RECRAWL}due"
 RECRAWL_WAITING = f"{RECRAWL}waiting"
 RECRAWL_NEXT_AT = f"{RECRAWL}next_at"
 REPLAY = "replay/"  # followed by records, bytes_read, bytes_total, broken_records, robots_unknown, skipped/…, …
+RECORDED_BEFORE = f"{REPLAY}recorded_before"  # captures that the corpus has a record of
 UNREAD_ARCHIVES = f"{REPLAY}archives_unread"  # those that could not be read, or not to their end
 UNREAD_ARCHIVES_SAID = f"{REPLAY}archives_unread_said"  # a few of them, as sentences
 PASSED_OVER = f"{REPLAY}skipped/files"  # of the place: no archives by their names

@@ -39,6 +39,7 @@ from crawler.statkeys import (
     UNREACHED,
     UNREACHED_EXAMPLES,
     WAITING,
+    judged,
     stage_documents,
     stage_seconds,
     stages_cpu_ms,
@@ -123,7 +124,10 @@ class Settlement:
             ended = scheduler is None or await scheduler.has_ended()
             server = None if scheduler is None else scheduler.frontier
             corpus = self._sink.corpus
-            await take_out_replaced(corpus.place, server, again=again, ended=ended, parts=corpus.parts)
+            recorded = judged(self._stats.get_stats()) > 0
+            await take_out_replaced(
+                corpus.place, server, again=again, ended=ended, recorded=recorded, parts=corpus.parts
+            )
         except StorageError as error:
             self._stop(error)
         finally:

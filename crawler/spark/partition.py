@@ -152,14 +152,23 @@ def is_candidate(item: Judged | Unread) -> bool:
     return isinstance(item, Judged) and item.doc.verdict is None
 
 
-def finish_all(
-    config: Config, duplicates: Shared, withdrawn: frozenset[str], items: Iterable[Judged | Unread]
-) -> Iterator[Line]:
-    """The records of the documents among `items`, with what the comparison found; no text of a URL in `withdrawn`."""
+class Leaving(Protocol):
+    """Which versions of a page are not written, because a newer one counts (`latest.py`)."""
+
+    def leaves_out(self, doc: Document) -> bool:
+        """Whether this version is replaced."""
+
+    def withdraws(self, doc: Document) -> bool:
+        """Whether nothing of the page may be kept."""
+
+
+def finish_all(config: Config, duplicates: Shared, older: Leaving, items: Iterable[Judged | Unread]) -> Iterator[Line]:
+    """The records of the documents among `items`, with what the comparison found; no text of what was withdrawn."""
     for item in items:
         if isinstance(item, Judged):
-            line = finish(config, item, duplicates.value.get(item.place), withdrawn=item.doc.url in withdrawn)
-            if line.kind == REJECTED or item.doc.url not in withdrawn:
+            withdrawn = older.withdraws(item.doc)
+            line = finish(config, item, duplicates.value.get(item.place), withdrawn=withdrawn)
+            if not older.leaves_out(item.doc) and (line.kind == REJECTED or not withdrawn):
                 yield line
 
 

@@ -218,9 +218,8 @@ def _archived(record: dict[str, Any], config: Config, place: Place) -> Document 
         found = next((item for item in pages if isinstance(item, ArchivedResponse)), None)
     except (StorageError, OSError):
         return None
-    if found is None or found.url != record["url"]:
-        return None
-    return document_from_archive(found, config)
+    doc = None if found is None else document_from_archive(found, config)
+    return doc if doc is not None and doc.url == record["url"] else None
 
 
 def _name_of(record: dict[str, Any]) -> str:

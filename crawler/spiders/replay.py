@@ -27,6 +27,7 @@ from crawler.documents.from_archive import (
     compare_with_past,
     document_from_archive,
     document_of_problem,
+    name_of,
     recorded_url,
 )
 from crawler.pipelines.duplicate_index import index_of, release
@@ -41,6 +42,7 @@ from crawler.statkeys import (
     FATAL,
     PASSED_OVER,
     PASSED_OVER_NAMES,
+    RECORDED_BEFORE,
     REPLAY,
     UNREAD_ARCHIVES,
     UNREAD_ARCHIVES_SAID,
@@ -49,7 +51,7 @@ from crawler.storage.archive.names import check_name, shown
 from crawler.storage.archive.places import find
 from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
 from crawler.storage.archive.remote import members_of, sizes_of
-from crawler.storage.corpus.bookmarks import Bookmark, Bookmarks, Spot, spots_behind
+from crawler.storage.corpus.bookmarks import Bookmark, Bookmarks, Spot, spot_of, spots_behind
 from crawler.storage.files.errors import ArchiveError, StorageError
 
 if TYPE_CHECKING:
@@ -230,10 +232,13 @@ class ReplaySpider(Spider):
             raise StorageError(f"{name}: another process has just replayed it into this corpus; run the command again")
 
     async def _resumed(self, marks: dict[str, Bookmark]) -> set[Spot]:
-        """What an earlier run recorded of these archives; its texts are made known to a duplicate index that forgot."""
+        """What the corpus has of these archives; its texts are made known to a duplicate index that forgets.
+
+        Of several parts each compares its own documents alone: whether another part has ended decides nothing.
+        """
         place = self.sink.corpus.place
-        done = await asyncio.to_thread(spots_behind, place, marks)
-        if done or any(mark.offset or mark.finished for mark in marks.values()):
+        done = await asyncio.to_thread(spots_behind, place, marks, partial(name_of, config=self.config))
+        if done or self.plan.parts == 1 or any(mark.offset or mark.finished for mark in marks.values()):
             await remember(index_of(self.crawler), self.config, place)
         return done
 
@@ -246,8 +251,8 @@ class ReplaySpider(Spider):
                 self.sink.tell(partial(self.sink.corpus.note_origin, name, archive.origin))
             for item in taken.items:
                 offset = max(offset, item.offset)
-                if _spot(item) in done:
-                    self._count("recorded_before")
+                if self._spot(item) in done:
+                    self._count(RECORDED_BEFORE.removeprefix(REPLAY))
                 else:
                     size = len(item.body) if isinstance(item, ArchivedResponse) else 0
                     yield Step(self._judged(item), name, Bookmark(offset), size)
@@ -258,6 +263,9 @@ class ReplaySpider(Spider):
         self._passed(archive)
         self._count("archives_finished")
         yield Step(None, name, Bookmark(offset, finished=True))
+
+    def _spot(self, item: Found) -> Spot:
+        return spot_of(item.file, item.offset, item.record_id, recorded_url(item, self.config))
 
     def _judged(self, item: Found) -> asyncio.Future[Document]:
         if isinstance(item, ReadProblem):
@@ -317,10 +325,6 @@ def _ready(doc: Document) -> asyncio.Future[Document]:
     future: asyncio.Future[Document] = asyncio.get_running_loop().create_future()
     future.set_result(doc)
     return future
-
-
-def _spot(item: Found) -> Spot:
-    return item.file, item.offset, item.record_id, recorded_url(item)
 
 
 @dataclass(slots=True)

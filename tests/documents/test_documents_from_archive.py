@@ -156,8 +156,8 @@ def test_a_record_whose_address_nobody_could_crawl_is_broken_and_goes_by_its_pla
     found = response(url=url)
     doc = document_from_archive(found, CONFIG)
     assert doc.verdict is not None and doc.verdict.reason is DropReason.BROKEN_RECORD
-    assert doc.url == doc.canonical_url == recorded_url(found) == "x.warc.gz#7"
+    assert doc.url == doc.canonical_url == recorded_url(found, CONFIG) == "x.warc.gz#7"
     assert (doc.html, doc.warc_record_id, doc.warc_offset) == (b"", "<urn:uuid:1>", 7)
     assert "secret" not in doc.verdict.detail
     problem = ReadProblem("x.warc.gz", 7, "torn", url, "<urn:uuid:1>")
-    assert document_of_problem(problem, CONFIG).url == recorded_url(problem) == "x.warc.gz#7"
+    assert document_of_problem(problem, CONFIG).url == recorded_url(problem, CONFIG) == "x.warc.gz#7"

@@ -19,6 +19,7 @@ from crawler.statkeys import (
     PASSED_OVER,
     PASSED_OVER_NAMES,
     PUT,
+    RECORDED_BEFORE,
     RECRAWL,
     REJECTED,
     SEEDS,
@@ -102,6 +103,11 @@ def _archives(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
     if count := int(stats.get(PASSED_OVER, 0)):
         title = f"No archives by their names: {number_of(count, 'file')}"
         yield title, _listing(count, stats, PASSED_OVER_NAMES)
+
+    if count := int(stats.get(RECORDED_BEFORE, 0)):
+        are = "is in this corpus already and keeps its" if count == 1 else "are in this corpus already and keep their"
+        said = f"{number_of(count, 'capture')} {are} verdict: another CORPUS_DIR judges them again"
+        yield "Judged before", Text(said)
 
 
 def _listing(count: int, stats: Mapping[str, Any], name: str) -> Text:
