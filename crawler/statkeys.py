@@ -14,6 +14,7 @@ KEPT = "outcome/kept"
 REJECTED = "outcome/rejected"  # followed by /stage/reason
 UNREACHED = "outcome/unreached"  # of the rejected: the host gave nothing to judge
 UNREACHED_EXAMPLES = "outcome/unreached_examples"  # a few of them, as sentences
+FAILED_BEFORE = "outcome/failed_before"  # the sentence of an earlier run, where this one found nothing to do
 FATAL = "outcome/fatal"  # the sentence a crawl died of
 
 # The wire, counted by Scrapy.
@@ -29,6 +30,7 @@ SEEDS = "frontier/seeds"
 SEEDS_KNOWN = "frontier/seeds_known"  # of those in scope: queued or judged before this run
 SEEDS_REFUSED = "frontier/seeds_refused"  # followed by /reason
 WAITING = "frontier/waiting"  # URLs that wait when a run was stopped or drained, those under way included
+GIVEN_UP = "frontier/given_up"  # URLs without a try left at the end of the run
 LEFT_ON_HOLD = "frontier/left_on_hold"  # URLs that this run has told to be on hold at its end, for all workers
 STANDSTILL = "frontier/standstill"  # a sentence: the crawl is paused or draining
 PUT = "frontier/put"  # followed by /status, see `frontier.model.PutStatus`
@@ -104,11 +106,6 @@ def stages_cpu_ms(counters: Mapping[str, Any]) -> int:
 def judged(counters: Mapping[str, Any]) -> int:
     """How many URLs got a verdict, kept or rejected."""
     return int(counters.get(KEPT, 0)) + sum(rejected_by(counters).values())
-
-
-def has_begun(counters: Mapping[str, Any]) -> bool:
-    """True where this run found something to do: a new URL was queued, or a page was due again."""
-    return bool(counters.get(f"{PUT}/queued") or counters.get(RECRAWL_DUE))
 
 
 def left_out(counters: Mapping[str, Any]) -> dict[str, int]:

@@ -66,8 +66,11 @@ async def rebuild_if_lost(frontier: Frontier, config: Config, server: str, scope
 
 
 async def _is_lost(frontier: Frontier, config: Config, place: Place) -> bool:
+    from crawler.frontier.model import REOPENED
+
     counts = await frontier.counts()
     works = counts.done + counts.dead > 0 or await frontier.visits.has_been_swept()
+    works = works or await frontier.shared.get_blob(REOPENED) is not None  # all it knew of is tried again
     if works and await frontier.shared.get_blob(_UNFINISHED) is None:
         return False
     return await asyncio.to_thread(_has_records, config, place)
@@ -79,7 +82,15 @@ def _has_records(config: Config, place: Place) -> bool:
 
     if not place.remote and (place.load_json(MANIFEST) is not None or place.listing(LEDGERS)):
         finish_dead_writers(place)  # in an object store nothing tells a dead worker from one at work
-    return next(_records(config, place), None) is not None
+    return any(_is_finished(record) for record in _records(config, place))
+
+
+def _is_finished(record: dict[str, Any]) -> bool:
+    """Whether a frontier that knows of no finished URL has lost this one: what is on hold was never finished."""
+    from crawler.dataset.supersede import is_failure
+    from crawler.dataset.verify import is_final
+
+    return is_final(record.get("reason")) or is_failure(record.get("reason"))
 
 
 async def _rebuild(frontier: Frontier, config: Config, server: str, scope: Scope, place: Place) -> Rebuilt:

@@ -13,6 +13,7 @@ from crawler.number import number_of
 from crawler.observe.live import idle
 from crawler.observe.report.summary import summarise
 from crawler.statkeys import (
+    GIVEN_UP,
     KEPT,
     MISSED_SITEMAPS,
     MISSED_SITEMAPS_EXAMPLES,
@@ -35,7 +36,7 @@ from crawler.storage.files.errors import StorageError
 
 FINISHED = "finish_reason"
 MOST_EXAMPLES = 5
-_OF_THE_CRAWL = (FINISHED, STANDSTILL, WAITING)
+_OF_THE_CRAWL = (FINISHED, STANDSTILL, WAITING, GIVEN_UP)
 _ADDED = (SITEMAPS, f"{PUT}/", RECRAWL, MISSED_SITEMAPS)
 _NAMES = (*_OF_THE_CRAWL, *_ADDED, SEEDS, MISSED_SITEMAPS_EXAMPLES)
 
