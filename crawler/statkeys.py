@@ -55,6 +55,9 @@ DENIED = "policy/denied"  # followed by /protocol
 HELD = "policy/held"  # followed by /reason
 BLOCKED = "policy/blocked"  # also followed by /domain
 
+NO_CONTACT_REFUSED = "policy/no_contact"  # requests off this machine that were not made: CRAWLER_CONTACT is not set
+NO_CONTACT_HOSTS = "policy/no_contact_hosts"  # some of the hosts
+
 # Second runs and replays.
 RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, moved, decayed, failed, not_sent_bytes,
 #                       not_parsed, waiting, next_at

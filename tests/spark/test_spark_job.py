@@ -85,7 +85,7 @@ def test_the_manifest_counts_the_records_and_names_the_configuration(judged):
     folder, job, _ = judged
     manifest = json.loads((folder / "job" / "manifest.json").read_bytes())
     assert sorted(manifest["archives"]) == sorted(map(str, folder.glob("*.warc.gz")))
-    counts = {"kept": len(job.kept), "rejected": len(job.rejected), "unread": 0, "withdrawn": 0, "replaced": 0}
+    counts = {"kept": len(job.kept), "rejected": len(job.rejected), "unread": 0, "withdrawn": 0, "replaced": 1}
     assert manifest["counts"] == counts
     assert manifest["reasons"] == Counter(f"{record['stage']}/{record['reason']}" for record in job.rejected)
     assert manifest["reasons"]["exact/exact_duplicate"] == 1

@@ -11,6 +11,8 @@ from rich.text import Text
 from crawler.number import number_of
 from crawler.statkeys import (
     GIVEN_UP,
+    NO_CONTACT_HOSTS,
+    NO_CONTACT_REFUSED,
     PUT,
     RECRAWL,
     SEEDS,
@@ -38,6 +40,11 @@ def sections(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
     if given_up := int(stats.get(GIVEN_UP, 0)):
         body = f"{number_of(given_up, 'URL')} failed at the last try: the same command with --retry-failed tries again"
         yield "Given up", Text(body, "yellow")
+    if count := int(stats.get(NO_CONTACT_REFUSED, 0)):
+        hosts = stats.get(NO_CONTACT_HOSTS, [])
+        was = "request was" if count == 1 else "requests were"
+        body = f"{count:,} {was} not made ({', '.join(hosts)}): set CRAWLER_CONTACT and run the same command again"
+        yield "Not on this machine, and no contact is named", Text(body, "yellow")
     stopped = stats.get("finish_reason") in _STOPS or stats.get(STANDSTILL)
     if stopped and (waiting := int(stats.get(WAITING, 0))):
         wait = "URL waits" if waiting == 1 else "URLs wait"

@@ -17,6 +17,8 @@ from crawler.statkeys import (
     KEPT,
     MISSED_SITEMAPS,
     MISSED_SITEMAPS_EXAMPLES,
+    NO_CONTACT_HOSTS,
+    NO_CONTACT_REFUSED,
     PASSED_OVER,
     PASSED_OVER_NAMES,
     PUT,
@@ -37,7 +39,7 @@ from crawler.storage.files.errors import StorageError
 FINISHED = "finish_reason"
 MOST_EXAMPLES = 5
 _OF_THE_CRAWL = (FINISHED, STANDSTILL, WAITING, GIVEN_UP)
-_ADDED = (SITEMAPS, f"{PUT}/", RECRAWL, MISSED_SITEMAPS)
+_ADDED = (SITEMAPS, f"{PUT}/", RECRAWL, MISSED_SITEMAPS, NO_CONTACT_REFUSED)
 _NAMES = (*_OF_THE_CRAWL, *_ADDED, SEEDS, MISSED_SITEMAPS_EXAMPLES)
 
 CRAWLED = {
@@ -79,8 +81,9 @@ def together(ends: Iterable[Mapping[str, Any]], kept: int, rejected: Mapping[str
         added.update({name: n for name, n in end.items() if name.startswith(_ADDED) and isinstance(n, int)})
     found[SEEDS_KNOWN] = min((int(end.get(SEEDS_KNOWN, 0)) for end in ends if SEEDS in end), default=0)
     examples = [line for end in ends for line in end.get(MISSED_SITEMAPS_EXAMPLES, ())]
+    hosts = dict.fromkeys(host for end in ends for host in end.get(NO_CONTACT_HOSTS, ()))
     last = {name: value for end in ends[-1:] for name, value in end.items() if name in _OF_THE_CRAWL}
-    return {**found, **added, MISSED_SITEMAPS_EXAMPLES: examples[:MOST_EXAMPLES], **last}
+    return {**found, **added, MISSED_SITEMAPS_EXAMPLES: examples[:MOST_EXAMPLES], NO_CONTACT_HOSTS: [*hosts], **last}
 
 
 def sections(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
