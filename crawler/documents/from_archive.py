@@ -5,6 +5,8 @@ No Scrapy, no Redis, no Spark here: archives give the same documents whoever rea
 
 from __future__ import annotations
 
+import ada_url
+
 from crawler.config import Config
 from crawler.document import Capture, Document, Drop, DropReason, Rendering, Signal
 from crawler.documents.begin import begin, charset_of, first_value
@@ -34,11 +36,11 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     That is: the signals of robots.txt and opt-out files that the crawl noted beside the page, the response headers, the
     status, and whether the body is whole. The page is judged as of the moment it was fetched. Where one of them says
     no, `verdict` is set and the stages leave the document alone. A record whose address nobody could crawl is broken.
-    The document goes by the canonical name of its page, however the archive spells it.
+    The page is its canonical name, however the archive spells it; `url` keeps that spelling, as a browser sends it.
     """
     if (name := name_of(response.url, config)) is None:
         return document_of_problem(_without_address(response), config)
-    doc = begin(name, name, config)
+    doc = begin(_as_sent(response.url), name, config)
     doc.crawled_at = doc.first_seen = doc.last_changed = rfc3339(response.fetched_at)
     doc.http_status = response.status
     doc.content_type = _PLAIN_TEXT if response.kind == "conversion" else first_value(response.headers, b"content-type")
@@ -72,7 +74,7 @@ def document_of_problem(problem: ReadProblem, config: Config) -> Document:
     """A document that says what cannot be read, under its place in the archive where its URL is unknown."""
     name = name_of(problem.url, config)
     place = f"{problem.file}#{problem.offset}"
-    doc = begin(name, name, config) if name else Document(url=place, canonical_url=place)
+    doc = begin(_as_sent(problem.url), name, config) if name else Document(url=place, canonical_url=place)
     doc.crawl_id, doc.worker_id = config.crawl.crawl_id, config.crawl.worker_id
     doc.pipeline_version, doc.config_digest = __version__, config.digest
     doc.warc_file, doc.warc_record_id, doc.warc_offset = problem.file, problem.record_id or None, problem.offset
@@ -81,8 +83,8 @@ def document_of_problem(problem: ReadProblem, config: Config) -> Document:
     return doc
 
 
-def recorded_url(found: ArchivedResponse | ReadProblem, config: Config) -> str:
-    """`url` of the record that comes of it: the name of its page, or its place where it has no address."""
+def recorded_name(found: ArchivedResponse | ReadProblem, config: Config) -> str:
+    """`canonical_url` of the record that comes of it: the name of its page, or its place where it has no address."""
     return name_of(found.url, config) or f"{found.file}#{found.offset}"
 
 
@@ -91,6 +93,11 @@ def name_of(url: str, config: Config) -> str | None:
     if not url:
         return None
     return canonicalize(url, policy=extended_policy(config.frontier.tracking_params)) or _too_long(url)
+
+
+def _as_sent(url: str) -> str:
+    """An address as a browser asks for it: one spelling of scheme, host and port, no fragment; the rest as it is."""
+    return str(ada_url.normalize_url(url)).partition("#")[0]
 
 
 def _too_long(url: str) -> str | None:

@@ -33,9 +33,7 @@ async def after_outage(frontier: Frontier) -> int:
 
     Returns how many URLs. A crawl that others are at work on is left alone.
     """
-    counts = await frontier.counts()
-    if counts.pending or not (counts.held or counts.dead or counts.waiting):
-        await _distrust(frontier)
+    if (await frontier.counts()).pending:
         return 0
     moved = await _again(frontier, outage=True)
     if moved:
@@ -58,21 +56,20 @@ async def _again(frontier: Frontier, *, outage: bool, scope: str = "", reason: s
     wanted_later = [failure.value for failure in FAILURES if reason in failure.value]
     later = sum([await control.requeue("later", scope=scope, reason=failure) for failure in wanted_later])
     held = sum([await control.requeue("held", scope=scope, reason=hold) for hold in wanted])
-    waiting = await _forgive(frontier, scope)
-    return dead + later + held + waiting
+    await _forgive(frontier, scope)
+    return dead + later + held
 
 
 async def _distrust(frontier: Frontier) -> None:
     await frontier.shared.put_blob(DISTRUST, f"{frontier.now():.3f}".encode(), DISTRUST_SECONDS)
 
 
-async def _forgive(frontier: Frontier, only: str) -> int:
-    """Hosts that were left alone because they did not answer may be asked; returns how many of them."""
-    shards, connection, opened = frontier.limits.shards, frontier.connection, 0
-    for shard in range(shards):
+async def _forgive(frontier: Frontier, only: str) -> None:
+    """Hosts that were left alone because they did not answer may be asked."""
+    connection = frontier.connection
+    for shard in range(frontier.limits.shards):
         key = frontier.prefix(shard) + "breaker"
         names = [name.decode() for name in await connection.patiently(partial(connection.redis.hkeys, key))]
         wanted = [name for name in names if name == only or not only]
         if wanted:
-            opened += int(await frontier.run("forgive", shard, wanted))
-    return opened
+            await frontier.run("forgive", shard, wanted)

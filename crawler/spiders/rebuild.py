@@ -215,6 +215,7 @@ async def _links(
 
 def _archived(record: dict[str, Any], config: Config, place: Place) -> Document | None:
     """The page behind a record, with its bytes; a redirect, with its target as the only link. None: not there."""
+    from crawler.dataset.pages import page_name
     from crawler.document import Document, DropReason
     from crawler.documents.from_archive import document_from_archive
     from crawler.storage.archive.reader import Archive, ArchivedResponse
@@ -230,7 +231,7 @@ def _archived(record: dict[str, Any], config: Config, place: Place) -> Document 
     except (StorageError, OSError):
         return None
     doc = None if found is None else document_from_archive(found, config)
-    return doc if doc is not None and doc.url == record["url"] else None
+    return doc if doc is not None and doc.canonical_url == page_name(record) else None
 
 
 def _name_of(record: dict[str, Any]) -> str:

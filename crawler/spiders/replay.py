@@ -28,7 +28,7 @@ from crawler.documents.from_archive import (
     document_from_archive,
     document_of_problem,
     name_of,
-    recorded_url,
+    recorded_name,
 )
 from crawler.pipelines.duplicate_index import index_of, release
 from crawler.pipelines.segments import first_segment
@@ -265,7 +265,7 @@ class ReplaySpider(Spider):
         yield Step(None, name, Bookmark(offset, finished=True))
 
     def _spot(self, item: Found) -> Spot:
-        return spot_of(item.file, item.offset, item.record_id, recorded_url(item, self.config))
+        return spot_of(item.file, item.offset, item.record_id, recorded_name(item, self.config))
 
     def _judged(self, item: Found) -> asyncio.Future[Document]:
         if isinstance(item, ReadProblem):

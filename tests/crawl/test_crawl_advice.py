@@ -39,6 +39,8 @@ class _Handler(Handler):
             reset(self)
         elif answer is not None:
             self.send(int(answer), b"trouble", headers=site.headers)
+        elif self.path == "/list.xml" and site.lists:
+            self.send(200, site.lists.encode(), "application/xml")
         elif self.path in PAGES:
             self.send(200, article(f"story {PAGES.index(self.path)}", links=PAGES))
         else:
@@ -53,6 +55,7 @@ class World:
     trouble: Callable[[str], str | None] = lambda _path: None
     headers: dict[str, str] = field(default_factory=dict)
     gate: Gate | None = None
+    lists: str = ""  # what the sitemap /list.xml says; there is none where it is empty
     asked: list[str] = field(default_factory=list)
     settings: dict[str, object] = field(default_factory=dict)
     server: LoopbackServer | None = None
@@ -254,6 +257,28 @@ def test_a_server_that_asks_to_wait_is_left_alone_until_then_and_the_exit_code_s
     world.heal()
     second = world.run()
     assert second.returncode == 1 and "tried again from" in second.stderr and world.asked == [], second.stderr
+
+
+def test_a_sitemap_that_cannot_be_read_fails_every_run_until_what_is_advised_reads_it(world):
+    listed = "<urlset><url><loc>{}</loc></url></urlset>"
+    command = [*world.command[:3], f"sitemap={world.url}list.xml", *world.command[4:]]
+    first, second = scrapy(*command), scrapy(*command)
+    for done in (first, second):
+        assert done.returncode == 1 and "a requested sitemap could not be read" in done.stderr, done.stderr
+    assert "found nothing to do" in second.stderr
+    world.lists = listed.format(f"{world.url}a")
+    again = scrapy(*command, *advised(second.stderr)[0])
+    assert again.returncode == 0 and "/a" in world.kept(), again.stderr
+    assert scrapy(*command).returncode == 0
+
+
+def test_the_command_that_looks_after_a_frontier_brings_back_what_failed_too(world):
+    world.trouble = lambda path: "500" if path == "/b" else None
+    world.run()
+    done = scrapy("frontier", "requeue", "failed", "-s", f"CORPUS_DIR={world.folder}")
+    assert done.returncode == 0 and "1 URL went back into its queue" in done.stdout, done.stderr
+    world.heal()
+    assert world.run().returncode == 0 and world.kept() == sorted(PAGES)
 
 
 def test_an_option_that_a_replay_does_not_have_is_refused(world, tmp_path):

@@ -220,7 +220,7 @@ def test_a_withdrawal_that_is_all_there_was_to_do_says_how_many_runs_were_read(c
     second_run(crawled, rejected=[rejected(1, DropReason.OPTOUT, "optout", crawled_at=SECOND)], changed=1)
     assert "supersede" in pending(place_of(crawled))
     done = supersede(place_of(crawled), now=NOW)
-    assert (done.withdrawn, done.rewritten.dropped) == (1, 0)
+    assert (done.withdrawn, done.records) == (1, 1)
     assert [step.get("replacing_runs") for step in crawled.manifest()["lineage"]] == [1]
     assert pending(place_of(crawled)) == ""
     second_run(crawled, kept=[again(kept, 2, crawled_at="2026-03-01T00:00:00Z")], changed=1)

@@ -144,7 +144,7 @@ def test_the_same_page_of_two_crawls_is_one_page_and_the_command_that_is_named_l
     advised = re.search(r"`gristmill (dataset supersede [^`]+)`", said.stderr)
     assert advised is not None
     assert scrapy(*advised[1].split()).returncode == 0
-    assert "ok: 2 files, 2 records, each page exactly once" in scrapy("dataset", "verify", str(folder.path)).stdout
+    assert "2 records, each page exactly once" in scrapy("dataset", "verify", str(folder.path)).stdout
     (record,) = [record for record in folder.records() if record["url"].endswith("/1")]
     assert (record["crawled_at"] == when) == (when > "2026-01-01T00:00:01Z")
 
