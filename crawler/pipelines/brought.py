@@ -6,12 +6,14 @@ The advice is carried out by tests in every state that a crawl can end in (`test
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawler.document import DropReason
 from crawler.number import number_of
 from crawler.statkeys import (
     FAILED_BEFORE,
+    GIVEN_UP,
+    SITEMAPS,
     UNREACHED,
     UNREACHED_EXAMPLES,
     UNREAD_ARCHIVES,
@@ -20,6 +22,13 @@ from crawler.statkeys import (
     judged,
 )
 
+if TYPE_CHECKING:
+    from scrapy.statscollectors import StatsCollector
+
+    from crawler.scheduler.scheduler import Scheduler
+
+_FAILURE, _FAILURE_SECONDS = "run-failed", 366 * 86_400.0
+"""Blob: how far the crawl was when a run ended that could get nothing, and what it said."""
 ANEW = "the same command with -s RECRAWL=1 -s RECRAWL_INTERVAL_SECONDS=0 asks for all of them again"
 _ADVICE = {
     DropReason.NETWORK_FORBIDDEN: (
@@ -54,6 +63,26 @@ def nothing_brought(stats: Mapping[str, Any]) -> str | None:
         examples = stats.get(UNREACHED_EXAMPLES, [])
         return _listing("no page could be fetched", *examples, *dict.fromkeys(_advice(examples)))
     return None
+
+
+async def report(scheduler: Scheduler | None, stats: StatsCollector) -> None:
+    """At the end of a run: what was given up, and whether it could get anything.
+
+    A run that finds nothing to do ends as the one before it: what was missing then is missing still.
+    """
+    if scheduler is None or not await scheduler.has_ended():
+        return
+    shared, counts, found = scheduler.frontier.shared, await scheduler.frontier.counts(), stats.get_stats()
+    stats.set_value(GIVEN_UP, counts.dead)
+    state = f"{counts.done} {counts.dead}"
+    if said := nothing_brought(found):
+        await shared.put_blob(_FAILURE, f"{state}\n{said}".encode(), _FAILURE_SECONDS)
+    elif judged(found) or found.get(SITEMAPS):
+        await shared.put_blob(_FAILURE, b"", 0.001)
+    elif before := await shared.get_blob(_FAILURE):
+        at, _, said = before.decode().partition("\n")
+        if at == state:
+            stats.set_value(FAILED_BEFORE, said)
 
 
 def _advice(examples: list[str]) -> Iterator[str]:

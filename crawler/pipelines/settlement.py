@@ -17,8 +17,8 @@ from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import FOREVER
 from crawler.frontier.shapes import parked_scopes, shapes_of
 from crawler.frontier.unfinished import held
+from crawler.pipelines import brought
 from crawler.pipelines.base import StageDrop, refuse_to_start
-from crawler.pipelines.brought import nothing_brought
 from crawler.pipelines.duplicate_index import release
 from crawler.pipelines.foreign import ForeignVerdicts
 from crawler.pipelines.replaced import take_out_replaced
@@ -30,15 +30,12 @@ from crawler.runtime import config_of
 from crawler.scheduler.engine_view import EngineView
 from crawler.scheduler.scheduler import Scheduler, clock_of, frontier_of
 from crawler.statkeys import (
-    FAILED_BEFORE,
     FATAL,
-    GIVEN_UP,
     KEPT,
     LEFT_ON_HOLD,
     RECRAWL_NEXT_AT,
     RECRAWL_WAITING,
     REJECTED,
-    SITEMAPS,
     STAGES_CPU_MS,
     UNREACHED,
     UNREACHED_EXAMPLES,
@@ -66,8 +63,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_EXAMPLES = 5
-_FAILURE, _FAILURE_SECONDS = "run-failed", 366 * 86_400.0
-"""Blob: how far the crawl was when a run ended that could get nothing, and what it said."""
 BREAKER = "breaker"
 """What a note begins with that the scripts leave where a host is left alone (`nack.lua`)."""
 HELD_REPORT_SECONDS = 30.0
@@ -125,7 +120,7 @@ class Settlement:
             await self._report_held()
             await self._report_waiting()
             await self._report_next_visits()
-            await self._report_failure()
+            await brought.report(self._frontier, self._stats)
             await self._sink.note(self._counters())
             await self._sink.close()
             scheduler = self._frontier
@@ -269,23 +264,6 @@ class Settlement:
         self._stats.set_value(RECRAWL_WAITING, waiting)
         if soonest is not None:
             self._stats.set_value(RECRAWL_NEXT_AT, int(soonest))
-
-    async def _report_failure(self) -> None:
-        """A run that finds nothing to do ends as the one before it: what was missing then is missing still."""
-        if (scheduler := self._frontier) is None or not await scheduler.has_ended():
-            return
-        frontier, stats = scheduler.frontier, self._stats.get_stats()
-        counts = await frontier.counts()
-        self._stats.set_value(GIVEN_UP, counts.dead)
-        state = f"{counts.done} {counts.dead}\n"
-        if failure := nothing_brought(stats):
-            await frontier.shared.put_blob(_FAILURE, (state + failure).encode(), _FAILURE_SECONDS)
-        elif judged(stats) or stats.get(SITEMAPS):
-            await frontier.shared.put_blob(_FAILURE, b"", 0.001)
-        elif before := await frontier.shared.get_blob(_FAILURE):
-            at, _, said = before.decode().partition("\n")
-            if f"{at}\n" == state:
-                self._stats.set_value(FAILED_BEFORE, said)
 
     def _blank(self, url: str) -> Document:
         doc = Document(url=url, canonical_url=url, domain=registrable_domain(url), crawled_at=rfc3339(self._now()))

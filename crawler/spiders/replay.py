@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider, signals
@@ -38,6 +37,7 @@ from crawler.recrawl.visit import text_digest
 from crawler.runtime import config_of
 from crawler.scheduler.engine_view import EngineView
 from crawler.spiders.arguments import ReplayPlan, read_replay_arguments, replay_unless_expired
+from crawler.spiders.read_ahead import Found, take
 from crawler.statkeys import (
     FATAL,
     PASSED_OVER,
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
-READ_AHEAD = 16  # records read from the archive in one go, in a thread
 WINDOW = 512
 """Documents ahead of the one whose turn it is, for each stage process.
 
@@ -71,7 +70,6 @@ WINDOW_BYTES = 32 * 2**20
 IDLE_POLL_SECONDS = 0.01
 MOST_SAID = 5
 """Archives that could not be read, and files that are none, which the summary names."""
-Found = ArchivedResponse | ReadProblem
 
 
 @dataclass(slots=True)
@@ -246,7 +244,7 @@ class ReplaySpider(Spider):
         limit = self.config.policy.max_body_bytes
         archive = Archive(name, start=mark.offset, max_bytes=limit, anonymous=self.plan.anonymous)
         found, offset = iter(archive), mark.offset
-        while (taken := await asyncio.to_thread(_take, found)).items or taken.error:
+        while (taken := await asyncio.to_thread(take, found)).items or taken.error:
             if archive.origin:
                 self.sink.tell(partial(self.sink.corpus.note_origin, name, archive.origin))
             for item in taken.items:
@@ -325,21 +323,3 @@ def _ready(doc: Document) -> asyncio.Future[Document]:
     future: asyncio.Future[Document] = asyncio.get_running_loop().create_future()
     future.set_result(doc)
     return future
-
-
-@dataclass(slots=True)
-class _Taken:
-    """What was read in one go, and what ended it: the items before an error are not lost."""
-
-    items: list[Found] = field(default_factory=list)
-    error: ArchiveError | None = None
-
-
-def _take(found: Iterator[Found]) -> _Taken:
-    taken = _Taken()
-    try:
-        for item in islice(found, READ_AHEAD):
-            taken.items.append(item)  # whoever reads on after an error has those before it
-    except ArchiveError as error:
-        taken.error = error
-    return taken
