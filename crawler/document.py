@@ -257,6 +257,22 @@ class DropReason:
         "Its domain was paused by hand (`gristmill frontier pause --domain`) until it is resumed.",
         weight=Weight.HOLD,
     )
+    HOLD_NO_CONTACT = _policy(
+        "hold_no_contact",
+        "Its address is not on this machine, and CRAWLER_CONTACT names nobody: a later run with a contact asks it.",
+        "nothing outside this machine is asked while CRAWLER_CONTACT is not set",
+        weight=Weight.HOLD,
+        asked=False,
+        unreached=True,
+    )
+    HOLD_NO_ANSWER = _policy(
+        "hold_no_answer",
+        "Its host failed for several URLs in a row and is left alone: a later run tries again.",
+        "the host does not answer and is left alone for now",
+        weight=Weight.HOLD,
+        unreached=True,
+        blocks=True,
+    )
     HOLD_HOURS = _policy(
         "hold_hours",
         "Its domain may not be crawled at this time of the day (`hours` of the allowlist): a later run tries again.",

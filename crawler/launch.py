@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import ipaddress
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, cast
@@ -25,11 +26,13 @@ from crawler.config.text import PROFILE_NAMES
 from crawler.dataset.exclude import refused_domains
 from crawler.dedup.index import DedupError
 from crawler.dedup.make import make_index
-from crawler.document import DropReason
+from crawler.frontier.again import after_outage, retry_failed
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.rules import join_rules
 from crawler.middlewares.addon import problems_of as compliance_problems
+from crawler.number import number_of
+from crawler.pipelines import brought
 from crawler.policy.signals import registry as signals
 from crawler.problems import InputError
 from crawler.runtime import apply_environment, load
@@ -42,16 +45,7 @@ from crawler.spiders.arguments import ReplayPlan
 from crawler.spiders.behind import warn_if_behind
 from crawler.spiders.rebuild import rebuild_if_lost
 from crawler.stages import chain
-from crawler.statkeys import (
-    FATAL,
-    GIVEN_UP,
-    GIVEN_UP_EXAMPLES,
-    UNREACHED,
-    UNREACHED_EXAMPLES,
-    UNREAD_SITEMAPS,
-    has_begun,
-    judged,
-)
+from crawler.statkeys import FATAL
 from crawler.storage.corpus.missing import warn_of_missing_files
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import shard_format
@@ -61,14 +55,24 @@ from crawler.urls.canonicalize import host_of
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+logger = logging.getLogger(__name__)
+
 _RECORDING = ("crawler.pipelines.sharding.ShardingPipeline", "crawler.pipelines.settlement.Settlement")
 """Pipelines without which nothing is written and no lease is acknowledged."""
 ArgumentCheck = Callable[[Mapping[str, Any]], object]
 
 
-def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: ArgumentCheck, stack: ExitStack) -> Config:
+def prepare(
+    settings: BaseSettings,
+    arguments: Mapping[str, Any],
+    check: ArgumentCheck,
+    stack: ExitStack,
+    *,
+    retry: bool = False,
+) -> Config:
     """Check everything, and start the embedded server where no `REDIS_URL` is set (`stack` leaves it at the end).
 
+    retry: bring back what failed before (`gristmill frontier requeue failed`).
     Raises: InputError with every problem that could be found at once.
     """
     apply_environment(settings)
@@ -93,7 +97,7 @@ def prepare(settings: BaseSettings, arguments: Mapping[str, Any], check: Argumen
     if not problems:
         _collect(problems, lambda: _claim(config))
     if not problems and isinstance(plan, SeedPlan):
-        _collect(problems, lambda: _reach_server(config, plan.scope, stack))
+        _collect(problems, lambda: _reach_server(config, plan.scope, stack, retry=retry))
     if not problems and isinstance(plan, ReplayPlan) and has_embedded_index(config):
         _collect(problems, lambda: stack.enter_context(EmbeddedServer(frontier_folder(config))))
     if problems:
@@ -184,19 +188,19 @@ def _frontier_to_continue(config: Config) -> None:
         raise InputError([f"nothing to crawl: give {known}"])
 
 
-def _reach_server(config: Config, scope: Scope, stack: ExitStack) -> None:
+def _reach_server(config: Config, scope: Scope, stack: ExitStack, *, retry: bool) -> None:
     """Raises: FrontierError where no usable server answers."""
     url = config.crawl.redis_url
     if url is None:
         url = stack.enter_context(EmbeddedServer(frontier_folder(config)))
     loop = asyncio.new_event_loop()  # asyncio.run() would leave the thread without the loop that the reactor looks for
     try:
-        loop.run_until_complete(_knock(config, url, scope))
+        loop.run_until_complete(_knock(config, url, scope, retry=retry))
     finally:
         loop.close()
 
 
-async def _knock(config: Config, url: str, scope: Scope) -> None:
+async def _knock(config: Config, url: str, scope: Scope, *, retry: bool) -> None:
     frontier = Frontier(url, config.crawl.crawl_id, limits_of(config))
     try:
         await frontier.open()
@@ -206,8 +210,17 @@ async def _knock(config: Config, url: str, scope: Scope) -> None:
         if await rebuild_if_lost(frontier, config, url, scope) is None:
             place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
             warn_if_behind(await frontier.counts(), config, place)
+        await _try_again(frontier, config, everything=retry)
     finally:
         await frontier.close()
+
+
+async def _try_again(frontier: Frontier, config: Config, *, everything: bool) -> None:
+    """What failed, or what an outage stopped. A worker of `gristmill work` leaves that to who started it."""
+    if everything:
+        logger.warning("%s went back to be tried again", number_of(await retry_failed(frontier), "URL"))
+    elif config.frontier.idle_seconds and config.crawl.progress_fd < 0:
+        await after_outage(frontier)
 
 
 async def _knock_at_index(config: Config) -> None:
@@ -250,23 +263,7 @@ def failure_of(stats: Mapping[str, Any], bootstrap_failed: bool) -> str | None:
         return "the crawl was cut off; acknowledged pages are on the disk, the same command continues"
     if stats["finish_reason"] not in _SUCCESSES:
         return f"the crawl ended early: {stats['finish_reason']}; the same command continues"
-    return _nothing_brought(stats)
-
-
-def _nothing_brought(stats: Mapping[str, Any]) -> str | None:
-    """What was asked for and could not be had, of a crawl that went to its end; pages that killed their workers."""
-    if unread := stats.get(UNREAD_SITEMAPS):
-        return "\n  ".join(["a requested sitemap could not be read:", *unread])
-    if count := stats.get(GIVEN_UP):
-        from crawler.observe.live.run_end import given_up  # late: it shows what it says in colours
-
-        return "\n  ".join([given_up(count), *stats.get(GIVEN_UP_EXAMPLES, [])])
-    if has_begun(stats) and judged(stats) and judged(stats) == stats.get(UNREACHED):
-        examples = stats.get(UNREACHED_EXAMPLES, [])
-        final = any(f": {DropReason.NETWORK_FORBIDDEN}," in example for example in examples)
-        after = ["correct the settings and start in another CORPUS_DIR: in this one the verdicts stay"] if final else []
-        return "\n  ".join(["no page could be fetched:", *examples, *after])
-    return None
+    return brought.failure(stats)
 
 
 def misspelt_settings(settings: BaseSettings) -> list[str]:

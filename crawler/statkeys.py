@@ -14,8 +14,9 @@ KEPT = "outcome/kept"
 REJECTED = "outcome/rejected"  # followed by /stage/reason
 UNREACHED = "outcome/unreached"  # of the rejected: the host gave nothing to judge
 UNREACHED_EXAMPLES = "outcome/unreached_examples"  # a few of them, as sentences
-GIVEN_UP = "outcome/given_up"  # of the rejected: the page killed every worker that tried it alone
-GIVEN_UP_EXAMPLES = "outcome/given_up_examples"  # a few of them, as sentences
+DEADLY = "outcome/deadly"  # of the rejected: the page killed every worker that tried it alone
+DEADLY_EXAMPLES = "outcome/deadly_examples"  # a few of them, as sentences
+FAILED_BEFORE = "outcome/failed_before"  # the sentence of an earlier run, where this one found nothing to do
 FATAL = "outcome/fatal"  # the sentence a crawl died of
 
 # The wire, counted by Scrapy.
@@ -31,6 +32,7 @@ SEEDS = "frontier/seeds"
 SEEDS_KNOWN = "frontier/seeds_known"  # of those in scope: queued or judged before this run
 SEEDS_REFUSED = "frontier/seeds_refused"  # followed by /reason
 WAITING = "frontier/waiting"  # URLs that wait when a run was stopped or drained, those under way included
+GIVEN_UP = "frontier/given_up"  # URLs without a try left at the end of the run
 LEFT_ON_HOLD = "frontier/left_on_hold"  # URLs that this run has told to be on hold at its end, for all workers
 STANDSTILL = "frontier/standstill"  # a sentence: the crawl is paused or draining
 PUT = "frontier/put"  # followed by /status, see `frontier.model.PutStatus`
@@ -56,6 +58,9 @@ DENIED = "policy/denied"  # followed by /protocol
 HELD = "policy/held"  # followed by /reason
 BLOCKED = "policy/blocked"  # also followed by /domain
 
+NO_CONTACT_REFUSED = "policy/no_contact"  # requests off this machine that were not made: CRAWLER_CONTACT is not set
+NO_CONTACT_HOSTS = "policy/no_contact_hosts"  # some of the hosts
+
 # Second runs and replays.
 RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, moved, decayed, failed, not_sent_bytes,
 #                       not_parsed, waiting, next_at
@@ -63,6 +68,11 @@ RECRAWL_DUE = f"{RECRAWL}due"
 RECRAWL_WAITING = f"{RECRAWL}waiting"
 RECRAWL_NEXT_AT = f"{RECRAWL}next_at"
 REPLAY = "replay/"  # followed by records, bytes_read, bytes_total, broken_records, robots_unknown, skipped/…, …
+RECORDED_BEFORE = f"{REPLAY}recorded_before"  # captures that the corpus has a record of
+UNREAD_ARCHIVES = f"{REPLAY}archives_unread"  # those that could not be read, or not to their end
+UNREAD_ARCHIVES_SAID = f"{REPLAY}archives_unread_said"  # a few of them, as sentences
+PASSED_OVER = f"{REPLAY}skipped/files"  # of the place: no archives by their names
+PASSED_OVER_NAMES = f"{REPLAY}skipped_names"  # a few of them
 REPLACING = (*(f"{RECRAWL}{noun}" for noun in ("changed", "gone", "moved", "decayed")), f"{REPLAY}later_versions")
 """Runs with one of these may have replaced records of the corpus."""
 
@@ -102,11 +112,6 @@ def stages_cpu_ms(counters: Mapping[str, Any]) -> int:
 def judged(counters: Mapping[str, Any]) -> int:
     """How many URLs got a verdict, kept or rejected."""
     return int(counters.get(KEPT, 0)) + sum(rejected_by(counters).values())
-
-
-def has_begun(counters: Mapping[str, Any]) -> bool:
-    """True where this run found something to do: a new URL was queued, or a page was due again."""
-    return bool(counters.get(f"{PUT}/queued") or counters.get(RECRAWL_DUE))
 
 
 def left_out(counters: Mapping[str, Any]) -> dict[str, int]:

@@ -21,7 +21,7 @@ from scrapy.http.request import NO_CALLBACK
 from crawler.browser.capture import capture_of
 from crawler.document import Capture, DropReason
 from crawler.middlewares._meta import DATA, SUBRESOURCE, evidence_of, header_lines
-from crawler.middlewares.outcomes import Denied
+from crawler.middlewares.outcomes import Denied, Held
 from crawler.middlewares.redirect import location_of, target_of
 from crawler.policy.decide import decide_unread
 from crawler.policy.status import DENIALS, REDIRECTS
@@ -116,6 +116,8 @@ class PageFetcher:
         except Denied as refused:
             forbidden = refused.drop.reason is DropReason.NETWORK_FORBIDDEN
             raise RefusedError("forbidden" if forbidden else refused.drop.reason.value) from refused
+        except Held as error:
+            raise RefusedError(error.drop.reason.value) from error
         except IgnoreRequest as error:
             raise RefusedError("turn") from error  # the host is paused, or its turn is too far away
         except Exception as error:

@@ -49,6 +49,7 @@ class Command(ProjectCommand, ScrapyCrawl):
         begin.declare(parser)
         begin.declare_allow_local(parser)
         declare_limit(parser)
+        declare_retry_failed(parser)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Raises: UsageError."""
@@ -78,11 +79,19 @@ class Command(ProjectCommand, ScrapyCrawl):
         with ExitStack() as stack:
             if check := check_of(get_spider_loader(self.settings).load(spider)):
                 with interruptible(then=self._stopping.hear):
-                    prepare(self.settings, arguments, check, stack)
+                    prepare(self.settings, arguments, check, stack, retry=self._retries(opts, spider))
                 self._settle_in(self.settings)
             self._start(spider, arguments)
             self._stopping.is_over()
         return self._judge(opts, self._stopping.numbers)
+
+    def _retries(self, opts: argparse.Namespace, spider: str) -> bool:
+        """Raises: UsageError where the spider has no frontier in which something could have failed."""
+        asked = bool(vars(opts).get("retry_failed"))
+        kind = get_spider_loader(self.settings).load(spider)
+        if asked and "SCHEDULER" in (kind.custom_settings or {}):
+            raise UsageError(f"--retry-failed: {spider} has no frontier; the same command reads what failed again")
+        return asked
 
     def _start(self, spider: str, arguments: dict[str, str]) -> None:
         super(ProjectCommand, self).run([spider], argparse.Namespace(spargs=arguments))
@@ -122,3 +131,9 @@ def take_limit(settings: BaseSettings | None, opts: argparse.Namespace) -> None:
     assert settings is not None
     if opts.limit is not None:
         settings.set("CLOSESPIDER_ITEMCOUNT", opts.limit, priority="cmdline")
+
+
+def declare_retry_failed(parser: argparse.ArgumentParser) -> None:
+    """Add --retry-failed."""
+    parser.add_argument("--retry-failed", action="store_true",
+                        help="first `gristmill frontier requeue failed`: try again what failed before")  # fmt: skip

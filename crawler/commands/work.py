@@ -45,6 +45,8 @@ class Command(ProjectCommand, ScrapyCommand):
         parser.add_argument("--workers", type=whole(1), metavar="N", help="worker processes (default: by the cores)")
         begin.declare(parser)
         begin.declare_allow_local(parser)
+        parser.add_argument("--retry-failed", action="store_true",
+                            help="first `gristmill frontier requeue failed`: try again what failed before")  # fmt: skip
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Raises: UsageError."""
@@ -67,7 +69,7 @@ class Command(ProjectCommand, ScrapyCommand):
         given = self.settings.getint("STAGE_WORKERS") if _is_given(self.settings, "STAGE_WORKERS") else None
         share = plan(usable_cores(), opts.workers, None if given is None or given < 0 else given)
         with ExitStack() as stack:
-            config = prepare(self.settings, arguments, check, stack)
+            config = prepare(self.settings, arguments, check, stack, retry=opts.retry_failed)
             configure_logging(self.settings)
             workers, failed = asyncio.run(self._run(config, spider, arguments, share))
         return self._end(config, workers, failed)

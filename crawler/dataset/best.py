@@ -16,9 +16,9 @@ from typing import Any
 from crawler.config import Config, DedupConfig
 from crawler.dataset.exclude import covers, refused_domains, refused_licences
 from crawler.dataset.lifetimes import Lifetimes, lapsed
+from crawler.dataset.pages import identity, page_key
 from crawler.dataset.rewrite import Decision, Rewritten, records_in, rewrite
-from crawler.dataset.supersede import identity, standing
-from crawler.dataset.verify import page_key
+from crawler.dataset.supersede import standing
 from crawler.dataset.versions import Cause
 from crawler.document import Document, DropReason
 from crawler.stages.fingerprint import FingerprintStage
@@ -123,7 +123,7 @@ class _Copies:
         self._lapsed = lapsed(place, Lifetimes.of(config.storage.document_ttl_days), now=now)
         self.stale = standing(place).stale
         self._domains, self._licences = refused_domains(place), refused_licences(place)
-        self._kept = {page_key(record, "canonical_url") for record in records_in(place)}
+        self._kept = {page_key(record) for record in records_in(place)}
         self.by_owner: dict[str, list[tuple[_Rank, str, bytes]]] = defaultdict(list)
 
     def usable(self, found: Best) -> Iterator[Record]:
@@ -140,7 +140,7 @@ class _Copies:
     def _stands(self, record: Record) -> bool:
         url, tag = record["url"], record.get("license_tag")
         refused = covers(self._domains, url) or tag in self._licences or url in self._lapsed
-        known = page_key(record, "canonical_url") in self._kept
+        known = page_key(record) in self._kept
         return bool(record.get("dup_of")) and not (refused or known or identity(record) in self.stale)
 
 

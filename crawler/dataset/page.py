@@ -52,7 +52,7 @@ def find_page(place: Place, name: str) -> FoundPage:
                 rank = (is_final(record.get("reason")), record.get("crawled_at") or "", kept)
                 if best is None or rank > best[0]:
                     best = rank, FoundPage(record, entry["path"], number, 0)
-            elif host and len(alike) < _MOST_ALIKE and host_of(record["url"]) == host:
+            elif host and len(alike) < _MOST_ALIKE and _host(record["url"]) == host:
                 alike.append(record["url"])
     if best is None:
         raise StorageError(_not_there(place, name, url, alike))
@@ -88,10 +88,18 @@ def archived_page(place: Place, record: Record) -> ArchivedResponse:
     for found in Archive(path, start=offset):
         if isinstance(found, ReadProblem):
             raise StorageError(f"{path}: byte {found.offset}: {found.what}; restore the file from a copy")
-        if found.url == record["url"] and wanted in (None, found.record_id):
-            return found
+        if wanted in (None, found.record_id) and _host(found.url) == _host(record["url"]):
+            return found  # the archive may spell the URL in another way
         break
     raise StorageError(f"{path}: there is another page at byte {offset}; restore the file from a copy")
+
+
+def _host(url: str) -> str:
+    """The host of a URL; empty for a record without an address, which goes by its place in an archive."""
+    try:
+        return host_of(url)
+    except ValueError:
+        return ""
 
 
 def _not_there(place: Place, name: str, url: str | None, alike: list[str]) -> str:

@@ -16,10 +16,11 @@ from crawler.dataset.annotations.joined import carry, reader_of
 from crawler.dataset.annotations.tables import key_of
 from crawler.dataset.exclude import covers
 from crawler.dataset.outside import check_apart
+from crawler.dataset.pages import identity
 from crawler.dataset.records.fields import OF_RECORD, Field
 from crawler.dataset.records.filters import Condition, FilterError, read
 from crawler.dataset.rewrite import read_files
-from crawler.dataset.supersede import identity, read_all_versions, read_latest
+from crawler.dataset.supersede import read_all_versions, read_latest
 from crawler.dataset.withdrawals import withdrawn
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.software import versions
@@ -33,8 +34,8 @@ from crawler.storage.types import Entry, Run, Sealed, SelectedFrom
 from crawler.times import rfc3339
 
 WRITER = "select"
-IDENTITY = ("crawl_id", "worker_id", "url", "crawled_at", "doc_id")
-"""Columns of the index by which `supersede.identity` tells one record from another."""
+IDENTITY = ("crawl_id", "worker_id", "url", "crawled_at", "doc_id", "warc_file", "warc_offset")
+"""Columns of the index by which `pages.identity` tells one record from another."""
 COMMIT_EVERY = 1_000
 
 

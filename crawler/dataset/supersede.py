@@ -9,13 +9,13 @@ and all older versions are deleted.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.pages import identity, page_key, page_name
 from crawler.dataset.rewrite import Rewritten, read_files, records_in, rewrite
-from crawler.dataset.verify import finish_dead_writers, is_final, page_key
+from crawler.dataset.verify import finish_dead_writers, is_final
 from crawler.dataset.versions import Cause
 from crawler.document import DropReason, Reason
 from crawler.statkeys import REPLACING
@@ -44,7 +44,7 @@ class Superseded:
 
 @dataclass(slots=True)
 class Standing:
-    """Which records do not count any more, by `identity`, and which kept pages opted out since, by URL."""
+    """Which records do not count any more, by `identity`, and which kept pages opted out since, by name."""
 
     stale: set[bytes] = field(default_factory=set)
     opted_out: set[str] = field(default_factory=set)
@@ -52,12 +52,11 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class _Best:
-    """The newest final record of a page so far; `canonical` is the key of its canonical URL where it is kept."""
+    """The newest final record of a page so far. rank: when it was fetched, and whether it was kept."""
 
     rank: tuple[str, bool]
     identity: bytes
-    canonical: bytes | None
-    opted_out: str  # its URL, where that is the verdict
+    opted_out: str  # the name of its page, where that is the verdict
 
 
 def is_pending(manifest: Manifest) -> bool:
@@ -109,10 +108,13 @@ def supersede(place: Place, *, now: float) -> Superseded:
     runs = len(_replacing(place.manifest()))  # before the records are read: a run that ends meanwhile is another one
     found = standing(place)
     _withdraw(place, found.opted_out, now, None if _outlives_withdrawal(place, found) else runs)
+    withdrawn = len(found.opted_out)
+    if withdrawn:  # what it left of their records is named otherwise
+        found = standing(place)
     reason = "replaced, or found gone, by a later visit"
     if not found.stale:
         if not _asks_in_vain(place):
-            return Superseded(None, len(found.opted_out))
+            return Superseded(None, withdrawn)
         reason = "nothing is left of what later visits replaced"
     done = rewrite(
         place,
@@ -121,7 +123,7 @@ def supersede(place: Place, *, now: float) -> Superseded:
         folders=(SHARDS, REJECTED) if found.stale else (),
         even_unchanged=not found.stale,
     )
-    return Superseded(done, len(found.opted_out))
+    return Superseded(done, withdrawn)
 
 
 def _asks_in_vain(place: Place) -> bool:
@@ -130,28 +132,59 @@ def _asks_in_vain(place: Place) -> bool:
     return is_pending(manifest) and all(run["ended"] is not None for run in manifest["runs"])
 
 
-def withdraw_opted_out(place: Place, *, now: float) -> int:
-    """Withdraw kept pages whose newest visit found an opt-out, and leave every other version where it is.
+def supersede_doubled(place: Place, *, now: float) -> Superseded:
+    """`supersede`, where a page has more than one record: several archives, crawls or visits brought it.
 
-    For archives of others, which say of no page that it is a later version. Needs memory for the pages that opted out
-    only. Returns the number of pages. Raises: StorageError as `supersede`.
+    Needs 8 bytes of memory a record, and more for such pages only. Raises: StorageError as `supersede`.
     """
     finish_dead_writers(place)
-    opted_out = opted_out_since(place)
-    _withdraw(place, opted_out, now)
-    return len(opted_out)
+    return supersede(place, now=now) if has_doubled(place) else Superseded()
+
+
+def is_shared(manifest: Manifest) -> bool:
+    """True where pages may have come from several sides: two crawls, or archives."""
+    return len(manifest["crawls"]) > 1 or any(run.get("kind") == "replay" for run in manifest["runs"])
+
+
+def has_doubled(place: Place) -> bool:
+    """Whether any record has been replaced by another one of its page. Raises: StorageError."""
+    repeated = _Repeated(place)
+    found = standing(place, among=repeated) if repeated else Standing()
+    return bool(found.stale or found.opted_out)
+
+
+class _Repeated:
+    """The keys of pages that have more than one record, as far as 8 bytes of them tell: a few too many do no harm."""
+
+    def __init__(self, place: Place) -> None:
+        import numpy  # late: whoever asks nothing of a corpus does without
+
+        records = records_in(place, (SHARDS, REJECTED))
+        keys = numpy.fromiter((self._short(page_key(record)) for record in records), numpy.uint64)
+        keys.sort()
+        self._keys = set(keys[1:][keys[1:] == keys[:-1]].tolist())
+
+    @staticmethod
+    def _short(key: bytes) -> int:
+        return int.from_bytes(key[:8], "little")
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, bytes) and self._short(key) in self._keys
 
 
 def opted_out_since(place: Place) -> set[str]:
-    """URLs of kept pages whose newest visit found an opt-out. Raises: StorageError."""
-    refused = {page_key(record, "url") for record in _opted_out(place)}
+    """Names of kept pages whose newest visit found an opt-out. Raises: StorageError."""
+    refused = {page_key(record) for record in _opted_out(place)}
     return standing(place, among=refused).opted_out if refused else set()
 
 
 def _withdraw(place: Place, opted_out: set[str], now: float, replacing_runs: int | None = None) -> None:
     if opted_out:
         rule = f"opt-out found at a later visit, {rfc3339(now)}"
-        wish = Wish("opted out", revoked=lambda record: record["url"] in opted_out, rule=rule, by=BY)
+        wish = Wish("opted out", revoked=lambda record: page_name(record) in opted_out, rule=rule, by=BY)
         withdraw(place, wish, now=now, replacing_runs=replacing_runs)
 
 
@@ -159,7 +192,7 @@ def _outlives_withdrawal(place: Place, found: Standing) -> bool:
     """True where records are left to take out once the pages that opted out are gone; reads only where some are."""
     if not found.opted_out:
         return bool(found.stale)
-    going = (r for r in records_in(place, (SHARDS, REJECTED)) if "reason" in r or r["url"] not in found.opted_out)
+    going = (r for r in records_in(place, (SHARDS, REJECTED)) if "reason" in r or page_name(r) not in found.opted_out)
     return any(identity(record) in found.stale for record in going)
 
 
@@ -171,7 +204,8 @@ def standing(place: Place, *, among: Container[bytes] | None = None) -> Standing
 
 
 def standing_of(records: Iterable[Record], *, among: Container[bytes] | None = None) -> Standing:
-    """`standing` of records: of them url, canonical_url, crawl_id, worker_id, doc_id, crawled_at and reason count.
+    """`standing` of records: of them url, canonical_url, crawl_id, worker_id, doc_id, crawled_at, reason, warc_file and
+    warc_offset count.
 
     Those that only say what a run left open or as it was do not: each run says that of itself.
     """
@@ -179,20 +213,16 @@ def standing_of(records: Iterable[Record], *, among: Container[bytes] | None = N
     for record in records:
         if not (is_final(record.get("reason")) or is_failure(record.get("reason"))):
             continue
-        key, claim = page_key(record, "url"), _claim(record)
+        key, claim = page_key(record), _claim(record)
         if among is not None and key not in among:
             continue
         if not is_final(record.get("reason")):
             _compete(failed, key, claim, found.stale)
             continue
-        if claim.canonical is not None:
+        if claim.rank[1]:
             kept.add(key)
         _compete(best, key, claim, found.stale)
-    winners: dict[bytes, _Best] = {}
-    for claim in best.values():
-        if claim.canonical is not None:
-            _compete(winners, claim.canonical, claim, found.stale)
-    found.stale -= {c.identity for c in best.values() if c.canonical is None or winners[c.canonical] is c}
+    found.stale -= {claim.identity for claim in best.values()}
     found.stale |= {one.identity for key, one in failed.items() if key in best and one.rank < best[key].rank}
     found.opted_out = {claim.opted_out for key, claim in best.items() if claim.opted_out and key in kept}
     return found
@@ -200,7 +230,10 @@ def standing_of(records: Iterable[Record], *, among: Container[bytes] | None = N
 
 def read_latest(place: Place) -> Iterator[Record]:
     """The kept record of every page that still stands, also where superseded ones were not taken out yet."""
-    stale = standing(place).stale if is_pending(place.manifest()) else set[bytes]()
+    manifest = place.manifest()
+    stale = set[bytes]()
+    if (is_pending(manifest) or is_shared(manifest)) and (repeated := _Repeated(place)):
+        stale = standing(place, among=repeated).stale
     return (record for record in records_in(place) if not stale or identity(record) not in stale)
 
 
@@ -217,13 +250,6 @@ def read_all_versions(place: Place) -> Iterator[Record]:
             if name not in seen:
                 seen.add(name)
                 yield record
-
-
-def identity(record: Record) -> bytes:
-    """Tells one record of a page from another: when it was fetched, by whom, and what became of it."""
-    what = record.get("reason") or record.get("doc_id")
-    names = (record.get("crawl_id"), record.get("worker_id"), record["url"], record.get("crawled_at"), what)
-    return hashlib.blake2b("\n".join(map(str, names)).encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def has_opted_out(entry: Entry) -> bool:
@@ -244,13 +270,8 @@ def is_failure(reason: str | None) -> bool:
 
 
 def _claim(record: Record) -> _Best:
-    kept = "reason" not in record
-    return _Best(
-        (record.get("crawled_at") or "", kept),
-        identity(record),
-        page_key(record, "canonical_url") if kept else None,
-        record["url"] if record.get("reason") == DropReason.OPTOUT else "",
-    )
+    rank = (record.get("crawled_at") or "", "reason" not in record)
+    return _Best(rank, identity(record), page_name(record) if record.get("reason") == DropReason.OPTOUT else "")
 
 
 def _compete(best: dict[bytes, _Best], key: bytes, claim: _Best, stale: set[bytes]) -> None:

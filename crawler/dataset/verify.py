@@ -1,8 +1,8 @@
-"""Is the corpus what its manifest says, and is each URL there exactly once?
+"""Is the corpus what its manifest says, and is each page there exactly once?
 
-`verify` reads everything: hashes, counts, every line. `fix` rewrites the shards that hold what a redelivered or
-re-crawled URL left behind: the newest verdict stays. Rewritten files get new names; the
-manifest lists what they replace.
+`verify` reads everything: hashes, counts, every line. `fix` rewrites the shards that hold what a page left behind that
+was delivered twice, or that several crawls, archives or visits brought: the newest verdict stays. Rewritten files get
+new names; the manifest lists what they replace.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from crawler.dataset.annotations.tables import annotation_files, key_of, orphans
 from crawler.dataset.archive_check import check_archive, check_sources, expired_sources
 from crawler.dataset.beside import Beside, files_at_rest, without_listed
+from crawler.dataset.pages import identity, page_key
 from crawler.dataset.remote import finish_remote, listed, open_runs, still_open
 from crawler.dataset.rewrite import tidy
 from crawler.document import Reason
@@ -40,6 +41,7 @@ class Findings:
 
     `superseded` are lines that a later one replaces without any fault: they said nothing final (on hold, unchanged),
     since each run says what it left open, or rejected the page at an earlier visit. `fix` may take them out, too.
+    `doubled`: surplus lines of another visit than the one that stands, which `dataset supersede` takes out, too.
     `beside` are files that no manifest lists, of a corpus in a folder.
     `orphaned`: rows of each annotation whose document is not in the corpus; empty where something is damaged.
     `expired`: archives that went because of their age and that records still name, and how many records: no fault.
@@ -50,6 +52,7 @@ class Findings:
     damage: list[str] = field(default_factory=list)
     surplus: list[Line] = field(default_factory=list)
     superseded: list[Line] = field(default_factory=list)
+    doubled: int = 0
     beside: Beside = field(default_factory=Beside)
     orphaned: dict[str, int] = field(default_factory=dict)
     expired: tuple[int, int] = (0, 0)
@@ -57,11 +60,11 @@ class Findings:
 
 @dataclass(slots=True)
 class _Claim:
-    """The best record of a page so far: how good, where it is, and the key of its canonical URL where it is kept."""
+    """The best record of a page so far: how good, where it is, and which one."""
 
     rank: tuple[bool, str, bool]
     line: Line
-    canonical: bytes | None
+    identity: bytes
     again: bool  # of a later visit of the page, which knows of the first
 
 
@@ -89,7 +92,6 @@ def verify(place: Place) -> Findings:
         except (StorageError, OSError) as error:
             said = str(error).removeprefix(f"{place.path_of(entry['path'])}: ")
             findings.damage.append(f"{entry['path']}: {said}")
-    _same_canonical(claims, findings)
     if annotated := annotation_files(manifest["files"]) if not findings.damage else []:
         findings.orphaned = orphans(place, annotated, documents)
     return findings
@@ -179,29 +181,16 @@ def _check_lines(
 
 
 def _claim(claims: dict[bytes, _Claim], record: Record, entry: Entry, line: Line, findings: Findings) -> None:
-    """Keep the best record of each URL: final before weak, then newest, then kept before rejected, then first."""
+    """Keep the best record of each page: final before weak, then newest, then kept before rejected, then first."""
     kept = entry["kind"] == SHARDS
     weak = not is_final(record.get("reason"))
-    canonical = page_key(record, "canonical_url") if kept else None
-    _compete(
-        claims,
-        page_key(record, "url"),
-        _Claim((not weak, record.get("crawled_at") or "", kept), line, canonical, _is_later_visit(record)),
-        findings,
-    )
+    rank = (not weak, record.get("crawled_at") or "", kept)
+    _compete(claims, page_key(record), _Claim(rank, line, identity(record), _is_later_visit(record)), findings)
 
 
 def is_final(reason: str | None) -> bool:
     """True for a kept record (None) and for a verdict on the page; any final one replaces one that is not."""
     return reason is None or Reason.of(reason).is_final
-
-
-def _same_canonical(claims: dict[bytes, _Claim], findings: Findings) -> None:
-    """Of the kept records that share a canonical URL, the best one stays."""
-    winners: dict[bytes, _Claim] = {}
-    for claim in claims.values():
-        if claim.canonical is not None:
-            _compete(winners, claim.canonical, claim, findings)
 
 
 def _compete(claims: dict[bytes, _Claim], key: bytes, claim: _Claim, findings: Findings) -> None:
@@ -213,17 +202,12 @@ def _compete(claims: dict[bytes, _Claim], key: bytes, claim: _Claim, findings: F
     final, _, kept = claim.rank
     replaced = not final or (claims[key].again and not kept)  # a verdict of an earlier visit
     (findings.superseded if replaced else findings.surplus).append(claim.line)
+    findings.doubled += not replaced and claim.identity != claims[key].identity
 
 
 def _is_later_visit(record: Record) -> bool:
     first = record.get("first_seen")
     return bool(first) and first != record.get("crawled_at")
-
-
-def page_key(record: Record, name: str) -> bytes:
-    """Stands for the address in this field of a record, within its crawl."""
-    page = f"{record.get('crawl_id')}\n{record.get(name) or record['url']}"
-    return hashlib.blake2b(page.encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def _locked(place: Place, writer: str) -> WriterLock:

@@ -111,15 +111,15 @@ async def _claim(index: DedupIndex, prints: list[Fingerprint], loaded: Loaded) -
 
 # --- kept texts ------------------------------------------------------------------------------------------------------
 async def remember(index: DedupIndex, config: Config, place: Place) -> int:
-    """`claim_kept`, for an index that forgets: a resumed replay fills it again; 0 for one on a server."""
+    """`claim_kept`, for an index that forgets: a replay fills it with what is there; 0 for one on a server."""
     from crawler.dedup.memory_index import MemoryIndex  # late: it brings NumPy, and Scrapy loads every spider
 
     return await claim_kept(index, config, place) if isinstance(index, MemoryIndex) else 0
 
 
 async def claim_kept(index: DedupIndex, config: Config, place: Place) -> int:
-    """Claim every kept text of this crawl for its page. Returns how many there are; harmless when repeated."""
-    count, texts = 0, kept_texts(place, config.crawl.crawl_id)
+    """Claim every kept text of the corpus for its page. Returns how many there are; harmless when repeated."""
+    count, texts = 0, kept_texts(place)
     while batch := await asyncio.to_thread(list, islice(texts, BATCH)):
         for doc_id, signature, shingles, owner in await asyncio.to_thread(fingerprints, config.dedup, batch):
             await index.check(doc_id, signature, shingles, owner)

@@ -5,6 +5,8 @@ No Scrapy, no Redis, no Spark here: archives give the same documents whoever rea
 
 from __future__ import annotations
 
+import ada_url
+
 from crawler.config import Config
 from crawler.document import Capture, Document, Drop, DropReason, Rendering, Signal
 from crawler.documents.begin import begin, declared_type, first_value
@@ -37,10 +39,11 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     That is: the signals of robots.txt and opt-out files that the crawl noted beside the page, the response headers, the
     status, and whether the body is whole. The page is judged as of the moment it was fetched. Where one of them says
     no, `verdict` is set and the stages leave the document alone. A record whose address nobody could crawl is broken.
+    The page is its canonical name, however the archive spells it; `url` keeps that spelling, as a browser sends it.
     """
-    if not _is_address(response.url):
+    if (name := name_of(response.url, config)) is None:
         return document_of_problem(_without_address(response), config)
-    doc = _begin(response.url, config)
+    doc = begin(_as_sent(response.url), name, config)
     doc.crawled_at = doc.first_seen = doc.last_changed = rfc3339(response.fetched_at)
     doc.http_status = response.status
     doc.content_type = _PLAIN_TEXT if response.kind == "conversion" else declared_type(response.headers)
@@ -73,8 +76,9 @@ def compare_with_past(doc: Document, config: Config) -> Document:
 
 def document_of_problem(problem: ReadProblem, config: Config) -> Document:
     """A document that says what cannot be read, under its place in the archive where its URL is unknown."""
-    url = recorded_url(problem)
-    doc = _begin(url, config) if url == problem.url else Document(url=url, canonical_url=url)
+    name = name_of(problem.url, config)
+    place = f"{problem.file}#{problem.offset}"
+    doc = begin(_as_sent(problem.url), name, config) if name else Document(url=place, canonical_url=place)
     doc.crawl_id, doc.worker_id = config.crawl.crawl_id, config.crawl.worker_id
     doc.pipeline_version, doc.config_digest = __version__, config.digest
     doc.warc_file, doc.warc_record_id, doc.warc_offset = problem.file, problem.record_id or None, problem.offset
@@ -83,26 +87,35 @@ def document_of_problem(problem: ReadProblem, config: Config) -> Document:
     return doc
 
 
-def recorded_url(found: ArchivedResponse | ReadProblem) -> str:
-    """`url` of the record that comes of it: its address, or its place where it has none that could be crawled."""
-    return found.url if found.url and _is_address(found.url) else f"{found.file}#{found.offset}"
+def recorded_name(found: ArchivedResponse | ReadProblem, config: Config) -> str:
+    """`canonical_url` of the record that comes of it: the name of its page, or its place where it has no address."""
+    return name_of(found.url, config) or f"{found.file}#{found.offset}"
 
 
-def _is_address(url: str) -> bool:
+def name_of(url: str, config: Config) -> str | None:
+    """What a crawl with this configuration calls the page at a URL; None where nobody could crawl it."""
+    if not url:
+        return None
+    return canonicalize(url, policy=extended_policy(config.frontier.tracking_params)) or _too_long(url)
+
+
+def _as_sent(url: str) -> str:
+    """An address as a browser asks for it: one spelling of scheme, host and port, no fragment; the rest as it is."""
+    return str(ada_url.normalize_url(url)).partition("#")[0]
+
+
+def _too_long(url: str) -> str | None:
+    """A URL that is an address, and no canonical one, because it is too long: it goes by itself."""
     try:
         registrable_domain(url)
     except ValueError:
-        return False
-    return True
+        return None
+    return url
 
 
 def _without_address(response: ArchivedResponse) -> ReadProblem:
     what = f"broken record: no address that could be crawled: {printable(response.url)}"
     return ReadProblem(response.file, response.offset, what, record_id=response.record_id)
-
-
-def _begin(url: str, config: Config) -> Document:
-    return begin(url, canonicalize(url, policy=extended_policy(config.frontier.tracking_params)), config)
 
 
 def _tell_history(doc: Document, response: ArchivedResponse) -> None:

@@ -28,18 +28,19 @@ class Control:
         """A paused scope goes on; a block that was there before holds as long as it lasts. False: it was not paused."""
         return bool(await self._shards.run_on_scope("resume", scope))
 
-    async def requeue(self, what: str, *, scope: str = "", reason: str = "") -> int:
+    async def requeue(self, what: str, *, scope: str = "", reason: str = "", outage: bool = False) -> int:
         """Bring URLs back: "due" (held, and their time has come), "held", "later" (long pauses), "dead", "leased",
         "parked" (their kind brought nothing new; it gets another chance).
 
         "leased" is for a frontier whose workers are all known to be gone: it does not wait for their leases to expire.
-        `scope` and `reason` (a part of the latest reason) narrow "held", "later" and "dead". Returns how many.
+        `scope` and `reason` (a part of the latest reason) narrow "held", "later" and "dead", and `outage` "dead" to
+        hosts that fail now or never answered. Returns how many.
         """
         shards, total = self._shards, 0
         for shard in [shards.shard_of_scope(scope)] if scope else range(shards.limits.shards):
             cursor: bytes | str = "0"
             while True:
-                moved, cursor = await shards.run("requeue", shard, [what, 500, cursor, scope, reason])
+                moved, cursor = await shards.run("requeue", shard, [what, 500, cursor, scope, reason, int(outage)])
                 total += moved
                 if cursor == b"0":
                     break

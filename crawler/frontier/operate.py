@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from crawler.frontier.again import retry_failed
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.model import REOPENED, REOPENED_SECONDS, Mode
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-REQUEUE = ("held", "later", "dead", "parked")
+REQUEUE = ("failed", "held", "later", "dead", "parked")
 _MODES = {"pause": Mode.PAUSE, "resume": Mode.RUN, "drain": Mode.DRAIN}
 _SAID = {
     Mode.PAUSE: "paused: workers finish what they have and wait",
@@ -42,7 +43,7 @@ class Order:
     """One action as a person gave it; `crawler/commands` accepts no other combination."""
 
     action: str  # pause, resume, drain, requeue, purge
-    what: str = ""  # of requeue: held, later, dead, parked
+    what: str = ""  # of requeue: one of `REQUEUE`
     domain: str = ""
     reason: str = ""
     yes: bool = False
@@ -64,7 +65,10 @@ async def act(frontier: Frontier, order: Order) -> str:
     """Do everything but `status`; returns the sentence that says what was done. Raises: ActionError, KeyError."""
     scope = scope_named(frontier, order.domain) if order.domain else ""
     if order.action == "requeue":
-        moved = await frontier.control.requeue(order.what, scope=scope, reason=order.reason)
+        if order.what == "failed":
+            moved = await retry_failed(frontier, scope, order.reason)
+        else:
+            moved = await frontier.control.requeue(order.what, scope=scope, reason=order.reason)
         if moved and order.what == "dead":
             await frontier.shared.put_blob(REOPENED, b"1", REOPENED_SECONDS)
         return f"{number_of(moved, 'URL')} went back into {'its queue' if moved == 1 else 'their queues'}"

@@ -23,6 +23,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from crawler.document import DropReason
 from crawler.downloader.certificates import certificate_problem
+from crawler.frontier.again import DISTRUST
 from crawler.middlewares._meta import CONTROL_FILE, header_lines
 from crawler.middlewares.outcomes import Denied
 from crawler.middlewares.redirect import target_of
@@ -108,7 +109,7 @@ class ControlFiles(Generic[T]):
         Raises: Denied or Held where the network guard refuses the host; nothing is stored then.
         """
         known = self._known.get(url)
-        if known and known[0].expires_at > self._clock():
+        if known and await self._is_current(known[0]):
             return known
         flight = self._flights.get(url)
         if flight is None:
@@ -118,16 +119,25 @@ class ControlFiles(Generic[T]):
 
     async def _find(self, url: str) -> tuple[RobotsRecord, T | None]:
         record = await self._shared(url)
-        while record is None or record.expires_at <= self._clock():
+        while record is None or not await self._is_current(record):
             async with self._gate().shared.single_flight(self._key(url), self._flight_seconds()) as first:
                 previous = await self._shared(url)
-                if previous is not None and previous.expires_at > self._clock():
+                if previous is not None and await self._is_current(previous):
                     record = previous
                 elif first:
                     record = await self._fetch(url, previous)
         parsed = await self._parse(record) if record.reading is Reading.RULES else None
         self._remember(url, record, parsed)
         return record, parsed
+
+    async def _is_current(self, record: RobotsRecord) -> bool:
+        """Whether nobody need ask again: a failure of an earlier run is asked for once more (`frontier.again`)."""
+        if record.expires_at <= self._clock():
+            return False
+        if not record.has_failed:
+            return True
+        since = await self._gate().shared.get_blob(DISTRUST)
+        return since is None or record.fetched_at >= float(since)
 
     def _remember(self, url: str, record: RobotsRecord, parsed: T | None) -> None:
         if replaced := self._known.pop(url, None):

@@ -7,11 +7,10 @@ No request passes with a URL that `NetworkRules` refuses, and none without our n
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from scrapy.exceptions import CannotResolveHostError
-from scrapy.utils.defer import deferred_from_coro
 
 from crawler.document import Drop, DropReason
 from crawler.downloader.handler import ForbiddenAddressError
@@ -22,6 +21,7 @@ from crawler.policy.facts import user_agent
 from crawler.policy.network import NO_CONTACT, NetworkRules, rules_of
 from crawler.runtime import config_of
 from crawler.scheduler.scheduler import clock_of
+from crawler.statkeys import NO_CONTACT_HOSTS, NO_CONTACT_REFUSED
 from crawler.version import __version__
 
 if TYPE_CHECKING:
@@ -34,18 +34,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NO_CONTACT_PAUSE = 3_600.0  # seconds; the crawl is being closed, a later run with a contact tries again
+_NO_CONTACT_PAUSE = 3_600.0  # seconds; a later run with a contact tries again at once
+MOST_NAMED = 5
+"""Hosts off this machine that the summary names."""
 
 
 class GuardMiddleware:
     """Refuses forbidden URLs, signs every request, and turns refused addresses into outcomes."""
 
-    def __init__(self, rules: NetworkRules, identity: str, stop: Callable[[str], None], clock: Callable[[], float]):
+    def __init__(self, rules: NetworkRules, identity: str, count: Callable[[str], None], clock: Callable[[], float]):
         self._rules = rules
         self._identity = identity
-        self._stop = stop
+        self._count = count
         self._clock = clock
-        self._complained = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -56,7 +57,7 @@ class GuardMiddleware:
         if config.policy.certificate_exceptions:
             logger.warning("certificates of %s are not verified", ", ".join(config.policy.certificate_exceptions))
         identity = user_agent(config.crawl.product_token, __version__, config.crawl.contact)
-        return cls(rules_of(config), identity, _stop(crawler), clock_of(crawler))
+        return cls(rules_of(config), identity, _counter(crawler), clock_of(crawler))
 
     def process_request(self, request: Request) -> None:
         """Raises: Denied where the URL may not be requested."""
@@ -79,20 +80,22 @@ class GuardMiddleware:
     def _refuse(self, request: Request, complaint: str) -> None:
         if complaint != NO_CONTACT:
             raise Denied(Drop("guard", DropReason.NETWORK_FORBIDDEN, complaint))
-        if not self._complained:
-            self._complained = True
-            logger.error("%s; set it to a URL or e-mail address that a site owner can reach", NO_CONTACT)
-            self._stop("no_contact")
         parts = urlsplit(request.url)
-        drop = Drop("guard", DropReason.HOLD_ROBOTS_UNREACHABLE, NO_CONTACT)
+        self._count(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
+        drop = Drop("guard", DropReason.HOLD_NO_CONTACT, NO_CONTACT)
         raise Held(drop, self._clock() + _NO_CONTACT_PAUSE, f"{parts.scheme}://{parts.netloc}")
 
 
-def _stop(crawler: Crawler) -> Callable[[str], None]:
-    """A function that closes the spider for a reason, without waiting for it."""
+def _counter(crawler: Crawler) -> Callable[[str], None]:
+    """Counts a request that was refused because the crawl names no contact, and its host for the summary."""
 
-    def stop(reason: str) -> None:
-        engine: Any = crawler.engine
-        deferred_from_coro(engine.close_spider_async(reason=reason))
+    def count(origin: str) -> None:
+        assert crawler.stats is not None
+        hosts = crawler.stats.get_value(NO_CONTACT_HOSTS, [])
+        if not crawler.stats.get_value(NO_CONTACT_REFUSED, 0):
+            logger.warning("%s: %s is not asked", NO_CONTACT, origin)
+        crawler.stats.inc_value(NO_CONTACT_REFUSED)
+        if origin not in hosts and len(hosts) < MOST_NAMED:
+            crawler.stats.set_value(NO_CONTACT_HOSTS, [*hosts, origin])
 
-    return stop
+    return count

@@ -26,9 +26,8 @@ def _looks(parser: argparse.ArgumentParser) -> None:
 
 def _which_urls(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "what", nargs="?", choices=REQUEUE, help="URLs on hold, waiting for a later try, given up, or parked"
-    )
+    what = "all that failed, given up or on hold in doubt; URLs on hold, waiting for a later try, given up, or parked"
+    which.add_argument("what", nargs="?", choices=REQUEUE, help=what)
     which.add_argument("--parked", action="store_true", help="the same as parked")
     _one_domain(parser)
     parser.add_argument("--reason", default="", metavar="R", help="a part of the latest reason")

@@ -32,7 +32,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def check(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # needs no settings
-    """Hashes, counts, every line, and that each URL has one verdict.
+    """Hashes, counts, every line, and that each page has one verdict.
 
     Raises: WrongCall where an option would do nothing; StorageError where there is no corpus.
     """
@@ -88,6 +88,7 @@ def _facts(found: Findings, sealed: int, removed: int, notes: list[str]) -> dict
         "records": found.documents,
         "superseded": len(found.superseded),
         "surplus": len(found.surplus),
+        "doubled": found.doubled,
         "expired": dict(zip(("archives", "records"), found.expired, strict=True)),
         "sealed": sealed,
         "removed": removed,
@@ -110,8 +111,13 @@ def _notes_and_problems(place: Place, found: Findings, refused: int) -> tuple[li
             f"{refused:,} page(s) opted out at a later visit, and text and raw page are still there: first run "
             f"{command(place)}, which withdraws them; --fix would remove a record alone"
         )
+    elif found.surplus and found.doubled == len(found.surplus):
+        problems.append(
+            f"{found.doubled:,} surplus record(s) of pages that several crawls, archives or visits brought: "
+            f"{command(place)} leaves the newest of each page and sets the others aside, --fix removes them"
+        )
     elif found.surplus:
-        problems.append(f"{len(found.surplus):,} surplus record(s): each URL may be there once; use --fix")
+        problems.append(f"{len(found.surplus):,} surplus record(s): each page may be there once; use --fix")
     problems += [f"annotations/{name}: {count:,} row(s) of documents that are not in the corpus; use --fix"
                  for name, count in found.orphaned.items()]  # fmt: skip
     return notes, problems
@@ -141,9 +147,9 @@ def _close(place: Place, *, yes: bool) -> list[str]:
 def _once(found: Findings) -> str:
     """Records that a later one replaces without any fault are counted, so that the numbers add up."""
     if not found.superseded:
-        return "each URL exactly once"
+        return "each page exactly once"
     left, more = found.documents - len(found.superseded), len(found.superseded)
-    return f"{left:,} URLs once each, and {more:,} verdict(s) that a later visit replaced or that were never final"
+    return f"{left:,} pages once each, and {more:,} verdict(s) that a later visit replaced or that were never final"
 
 
 WORK = Work(
@@ -154,7 +160,8 @@ WORK = Work(
         "files": ("integer", "files that the manifest lists"),
         "records": ("integer", "records in them"),
         "superseded": ("integer", "records that a later one replaces without any fault"),
-        "surplus": ("integer", "records that should not be there, because each URL may be there once"),
+        "surplus": ("integer", "records that should not be there, because each page may be there once"),
+        "doubled": ("integer", "those of another visit, crawl or archive than the record that stands"),
         "expired": ("object", "archives that went because of their age, and records that name one"),
         "sealed": ("integer", "files of crashed workers that --fix finished"),
         "removed": ("integer", "records that --fix removed"),

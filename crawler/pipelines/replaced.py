@@ -1,6 +1,7 @@
 """At the end of a run the records that it replaced leave the corpus: of a second run, or of visits that had failed.
 
-After a replay also the pages of which a later version, in whatever archive, says no.
+After a replay, and where several crawls share a corpus, also what another archive or crawl had of the same pages: a
+page is its canonical URL, whoever fetched it, and its newest verdict stays.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from crawler.dataset.remote import open_runs
-from crawler.dataset.supersede import has_opted_out, is_pending, opted_out_since, supersede, way_out, withdraw_opted_out
+from crawler.dataset.supersede import has_doubled, is_pending, is_shared, supersede, supersede_doubled, way_out
 from crawler.frontier.model import REOPENED
 from crawler.storage.files.errors import AtWorkError, StorageError
 
@@ -24,25 +25,26 @@ logger = logging.getLogger(__name__)
 
 
 async def take_out_replaced(
-    place: Place, frontier: Frontier | None, *, again: bool, ended: bool, parts: int = 1
+    place: Place, frontier: Frontier | None, *, again: bool, ended: bool, recorded: bool = True, parts: int = 1
 ) -> None:
     """Make the next version of the corpus where records of it were replaced.
 
     frontier: None for a replay. again: a second run, or a replay of its archive. ended: nothing waits any more.
-    parts: processes that replay into this corpus together.
+    recorded: this run recorded something. parts: processes that replay into this corpus together.
     Raises: StorageError where it was not done, and nobody else is at work who does it at the end.
     """
     reopened = frontier is not None and await frontier.shared.get_blob(REOPENED) is not None
     operation: Callable[..., object]
     if reopened or (again and is_pending(place.manifest())):
         operation = supersede
-    elif frontier is None and any(has_opted_out(entry) for entry in place.manifest()["files"]):
-        operation = withdraw_opted_out
+    elif frontier is None or (recorded and is_shared(place.manifest())):
+        operation = supersede_doubled
     else:
         return
     if place.remote and frontier is not None:
         logger.warning(
-            "the corpus is not on a local disk and keeps records that were replaced; once every worker has ended, %s",
+            "the corpus is not on a local disk and %s records that were replaced; once every worker has ended, %s",
+            "keeps" if operation is supersede else "may keep",
             way_out(place),
         )
         done = True  # somebody's own to do
@@ -75,7 +77,7 @@ def _leave_to_a_person(place: Place, operation: Callable[..., object]) -> bool:
     if others := open_runs(place):
         logger.warning("once the other parts have ended (%s for one), %s", others[0].writer, way_out(place))
         return False
-    if operation is supersede or opted_out_since(place):
+    if operation is supersede or has_doubled(place):
         raise _undone(way_out(place))
     return True
 

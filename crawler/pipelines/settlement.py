@@ -17,6 +17,7 @@ from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import FOREVER
 from crawler.frontier.shapes import parked_scopes, shapes_of
 from crawler.frontier.unfinished import held
+from crawler.pipelines import brought
 from crawler.pipelines.base import StageDrop, is_trouble, refuse_to_start, sentence_of
 from crawler.pipelines.duplicate_index import release
 from crawler.pipelines.foreign import ForeignVerdicts
@@ -32,8 +33,8 @@ from crawler.scheduler.scheduler import Scheduler, clock_of, frontier_of
 from crawler.scheduler.stopping import stop_crawl
 from crawler.server.errors import FrontierError
 from crawler.statkeys import (
-    GIVEN_UP,
-    GIVEN_UP_EXAMPLES,
+    DEADLY,
+    DEADLY_EXAMPLES,
     KEPT,
     LEFT_ON_HOLD,
     RECRAWL_NEXT_AT,
@@ -43,6 +44,7 @@ from crawler.statkeys import (
     UNREACHED,
     UNREACHED_EXAMPLES,
     WAITING,
+    judged,
     stage_documents,
     stage_seconds,
     stages_cpu_ms,
@@ -67,6 +69,8 @@ logger = logging.getLogger(__name__)
 MAX_EXAMPLES = 5
 HELD_AT_ONCE = 256
 """URLs on hold that are written together: each commit waits for the disk."""
+BREAKER = "breaker"
+"""What a note begins with that the scripts leave where a host is left alone (`nack.lua`)."""
 HELD_REPORT_SECONDS = 30.0
 """Workers of one crawl end within this time of each other; only the first reports what is on hold."""
 
@@ -126,6 +130,7 @@ class Settlement:
             await self._report_held()
             await self._report_waiting()
             await self._report_next_visits()
+            await brought.report(self._frontier, self._stats)
             await self._sink.note(self._counters())
             await self._sink.close()
             scheduler = self._frontier
@@ -133,7 +138,10 @@ class Settlement:
             ended = scheduler is None or await scheduler.has_ended()
             server = None if scheduler is None else scheduler.frontier
             corpus = self._sink.corpus
-            await take_out_replaced(corpus.place, server, again=again, ended=ended, parts=corpus.parts)
+            recorded = judged(self._stats.get_stats()) > 0
+            await take_out_replaced(
+                corpus.place, server, again=again, ended=ended, recorded=recorded, parts=corpus.parts
+            )
         except (StorageError, FrontierError) as error:
             self._stop(error)
         finally:
@@ -215,7 +223,7 @@ class Settlement:
         for key in self._policy.keys(verdict, doc.domain):
             self._stats.inc_value(key)
         if verdict.stage == "frontier" and verdict.reason is DropReason.STAGE_CRASHED:
-            self._count_example(GIVEN_UP, GIVEN_UP_EXAMPLES, f"{doc.url}: {verdict.detail}")
+            self._count_example(DEADLY, DEADLY_EXAMPLES, f"{doc.url}: {verdict.detail}")
         if verdict.reason.unreached:  # a first run in which every URL ends so has failed
             example = f"{doc.url}: {verdict.reason}, {verdict.detail}"
             self._count_example(UNREACHED, UNREACHED_EXAMPLES, example)
@@ -315,10 +323,14 @@ class Settlement:
 def hold_reason(why: str) -> tuple[Reason, str]:
     """The hold reason in a frontier's notes (one a line, newest last) and what was said about it.
 
-    `hold_rate_limited` where no note names a reason.
+    `hold_no_answer` where the latest is a failure, or the breaker of its host; `hold_rate_limited` where no note names
+    a reason.
     """
     for line in reversed(why.splitlines()):
         reason, _, cause = line.partition(": ")
-        if (known := Reason.of(reason)).is_hold and known.meaning:  # another version has others
+        known = Reason.of(reason)
+        if reason == BREAKER or (known.is_failure and known.meaning):
+            return DropReason.HOLD_NO_ANSWER, cause
+        if known.is_hold and known.meaning:  # another version has others
             return known, cause
     return DropReason.HOLD_RATE_LIMITED, ""

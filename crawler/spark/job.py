@@ -12,13 +12,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
+from operator import add, attrgetter
 from typing import Any
 
 from crawler.config import Config, ConfigError, declared, from_mapping
 from crawler.config.environment import from_environment, problems_of_environment
 from crawler.dedup.index import DedupError
-from crawler.spark import refusals
+from crawler.spark import latest
 from crawler.spark.duplicates import find_duplicates
 from crawler.spark.output import FORMAT, Output
 from crawler.spark.partition import (
@@ -34,7 +34,7 @@ from crawler.spark.partition import (
 )
 from crawler.spark.session import SparkError, is_retry, spark_context, versions_of
 from crawler.stages import chain
-from crawler.storage.archive.reader import expand
+from crawler.storage.archive.places import find
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
 
@@ -46,12 +46,14 @@ MAX_UNREAD = 1_000
 class Report:
     """What a job has done. `unread` are the places where an archive could not be read.
 
-    withdrawn: pages of which nothing was kept because their newest version refuses.
+    withdrawn: pages of which nothing was kept because their newest version refuses. replaced: versions of pages that a
+    newer one replaces, in whatever archive.
     """
 
     reasons: dict[str, int]
     unread: tuple[Unread, ...]
     withdrawn: int = 0
+    replaced: int = 0
 
     @property
     def kept(self) -> int:
@@ -65,7 +67,7 @@ class Report:
 
     @property
     def missing(self) -> list[str]:
-        """One sentence for each archive of which nothing could be read."""
+        """One sentence for each archive that could not be read, or not to its end."""
         return [place.what for place in self.unread if place.whole]
 
 
@@ -84,9 +86,10 @@ def run(context: Any, config: Config, archives: Sequence[str], folder: str) -> R
     unread = tuple(judged.filter(is_unread).collect())  # the first action: here the stages run, in parallel
     claims = judged.filter(is_candidate).map(claim_of).toLocalIterator(prefetchPartitions=True)
     duplicates = context.broadcast(find_duplicates(config, claims))
-    withdrawn = _withdrawn(context, judged, duplicates)
-    lines = judged.mapPartitions(partial(finish_all, config, duplicates, withdrawn))
-    report = Report(dict(lines.map(attrgetter("reason")).countByValue()), unread, len(withdrawn))
+    older = _older(context, judged, duplicates)
+    lines = judged.mapPartitions(partial(finish_all, config, duplicates, older))
+    reasons = dict(lines.map(attrgetter("reason")).countByValue())
+    report = Report(reasons, unread, len(older.withdrawn), len(older.stale))
     for kind in (KEPT, REJECTED):
         output.save(lines.filter(partial(is_kind, kind)).map(attrgetter("json")), kind)
     output.save_manifest(manifest_of(config, archives, report) | {"files": output.files()} | _versions(context))
@@ -94,13 +97,14 @@ def run(context: Any, config: Config, archives: Sequence[str], folder: str) -> R
     return report
 
 
-def _withdrawn(context: Any, judged: Any, duplicates: Any) -> frozenset[str]:
-    """The URLs of the pages whose newest version says no; the driver holds what it needs of them alone."""
-    refused = frozenset(judged.filter(refusals.refuses).map(refusals.key_of).collect())
-    if not refused:
-        return frozenset()
-    visits = judged.mapPartitions(partial(refusals.visits, context.broadcast(refused), duplicates))
-    return refusals.withdrawn(visits.toLocalIterator())
+def _older(context: Any, judged: Any, duplicates: Any) -> latest.Older:
+    """The versions that do not count; the driver holds what it needs of the pages that have several."""
+    counted = judged.mapPartitions(latest.keys).reduceByKey(add).filter(latest.is_repeated)
+    repeated = frozenset(counted.keys().collect())
+    if not repeated:
+        return latest.Older()
+    visits = judged.mapPartitions(partial(latest.visits, context.broadcast(repeated), duplicates))
+    return latest.older(visits.toLocalIterator())
 
 
 def manifest_of(config: Config, archives: Sequence[str], report: Report) -> dict[str, Any]:
@@ -115,6 +119,7 @@ def manifest_of(config: Config, archives: Sequence[str], report: Report) -> dict
             "rejected": report.rejected,
             "unread": len(report.unread),
             "withdrawn": report.withdrawn,
+            "replaced": report.replaced,
         },
         "reasons": {reason: count for reason, count in report.reasons.items() if reason},
         "unread": unread,
@@ -147,7 +152,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the job; exit code 0 only when every archive was read and every record is written."""
     options = _parser().parse_args(argv)
     try:
-        config, archives = configure(options.set), expand(options.archive)
+        config, found = configure(options.set), find(options.archive)
+        archives = found.archives
+        if others := found.others:
+            sys.stderr.write(f"{len(others)} file(s) there are no archives by their names, {others[0]} for one\n")
         with spark_context(options.master) as context:
             report = run(context, config, archives, options.output)
     except ConfigError as error:
@@ -156,8 +164,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain([str(error)])
     sys.stdout.write(
         f"{len(archives)} archives: {report.kept} documents kept, {report.rejected} rejected, "
-        f"{report.withdrawn} pages withdrawn by a later version, {len(report.unread)} places unreadable; "
-        f"{options.output}\n"
+        f"{report.replaced} replaced and {report.withdrawn} pages withdrawn by a later version, "
+        f"{len(report.unread)} places unreadable; {options.output}\n"
     )
     return _complain(report.missing) if report.missing else 0
 

@@ -22,7 +22,7 @@ from crawler.pool.cpu_limit import PATIENCE
 from crawler.spark.isolation import CrashError, isolated
 from crawler.stages.chain import READING, STAGES, Chain
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, read_archive
-from crawler.storage.files.errors import StorageError
+from crawler.storage.files.errors import ArchiveError
 from crawler.storage.files.records import encode, record_of, rejection_of
 
 KEPT, REJECTED = "kept", "rejected"
@@ -41,7 +41,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What an archive held and nobody could read. `whole`: nothing of the archive could be read."""
+    """What an archive held and nobody could read. `whole`: the archive, or one in a WACZ, or its end."""
 
     archive: str
     offset: int
@@ -97,13 +97,12 @@ def judge(
     judge_one = judge_carefully if careful() else judge_page
     for number, name in archives:
         problems: list[ReadProblem] = []
-        try:
-            for count, response in enumerate(read_archive(name, on_problem=problems.append, revisits=True)):
-                yield Judged((number, count), judge_one(config, response))
-        except StorageError as error:
-            yield Unread(name, 0, str(error), whole=True)
-            continue
+        unread: list[ArchiveError] = []
+        pages = read_archive(name, on_problem=problems.append, on_unread=unread.append, revisits=True)
+        for count, response in enumerate(pages):
+            yield Judged((number, count), judge_one(config, response))
         yield from (Unread(p.file, p.offset, p.what) for p in problems)
+        yield from (Unread(name, 0, str(error), whole=True) for error in unread)
 
 
 def judge_page(config: Config, response: ArchivedResponse) -> Document:
@@ -153,14 +152,23 @@ def is_candidate(item: Judged | Unread) -> bool:
     return isinstance(item, Judged) and item.doc.verdict is None
 
 
-def finish_all(
-    config: Config, duplicates: Shared, withdrawn: frozenset[str], items: Iterable[Judged | Unread]
-) -> Iterator[Line]:
-    """The records of the documents among `items`, with what the comparison found; no text of a URL in `withdrawn`."""
+class Leaving(Protocol):
+    """Which versions of a page are not written, because a newer one counts (`latest.py`)."""
+
+    def leaves_out(self, doc: Document) -> bool:
+        """Whether this version is replaced."""
+
+    def withdraws(self, doc: Document) -> bool:
+        """Whether nothing of the page may be kept."""
+
+
+def finish_all(config: Config, duplicates: Shared, older: Leaving, items: Iterable[Judged | Unread]) -> Iterator[Line]:
+    """The records of the documents among `items`, with what the comparison found; no text of what was withdrawn."""
     for item in items:
         if isinstance(item, Judged):
-            line = finish(config, item, duplicates.value.get(item.place), withdrawn=item.doc.url in withdrawn)
-            if line.kind == REJECTED or item.doc.url not in withdrawn:
+            withdrawn = older.withdraws(item.doc)
+            line = finish(config, item, duplicates.value.get(item.place), withdrawn=withdrawn)
+            if not older.leaves_out(item.doc) and (line.kind == REJECTED or not withdrawn):
                 yield line
 
 

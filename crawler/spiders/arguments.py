@@ -11,8 +11,9 @@ from crawler.dataset.expire import expired_note
 from crawler.problems import InputError
 from crawler.seeds.arguments import plan_of
 from crawler.seeds.plan import SeedPlan, plan_seeds
-from crawler.storage.archive.remote import check_name, expand
-from crawler.storage.files.errors import StorageError
+from crawler.storage.archive.names import check_name
+from crawler.storage.archive.places import expand
+from crawler.storage.files.errors import ArchiveError, StorageError
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
 
@@ -47,6 +48,7 @@ class ReplayPlan:
         return "replay" if self.parts == 1 else f"replay-{self.part}of{self.parts}"
 
 
+_MOST_SAID = 20
 _REPLAY_ARGUMENTS = ("archive", "part", "anonymous", "base")
 _PART = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 
@@ -73,11 +75,25 @@ def read_replay_arguments(arguments: Mapping[str, Any]) -> ReplayPlan:
     nobody, base = anonymous in {"yes", "true", "1"}, str(arguments.get("base", ""))
     plan = ReplayPlan(str(arguments["archive"]), int(found[1]), int(found[2]), nobody, base)
     try:
-        for name in expand(plan.archive, anonymous=plan.anonymous, base=plan.base):
-            check_name(name)
+        refused = _refused_names(expand(plan.archive, anonymous=plan.anonymous, base=plan.base))
     except StorageError as error:
         raise InputError([str(error)]) from error
+    if refused:
+        raise InputError(refused)
     return plan
+
+
+def _refused_names(archives: list[str]) -> list[str]:
+    """Why none of these archives is read, by their names alone; nothing where one may be: each costs itself later."""
+    said = []
+    for name in archives:
+        try:
+            check_name(name)
+        except ArchiveError as error:
+            said.append(str(error))
+        else:
+            return []
+    return said[:_MOST_SAID]
 
 
 def replay_unless_expired(arguments: Mapping[str, Any]) -> object:

@@ -67,8 +67,11 @@ async def rebuild_if_lost(frontier: Frontier, config: Config, server: str, scope
 
 
 async def _is_lost(frontier: Frontier, config: Config, place: Place) -> bool:
+    from crawler.frontier.model import REOPENED
+
     counts = await frontier.counts()
     works = counts.done + counts.dead > 0 or await frontier.visits.has_been_swept()
+    works = works or await frontier.shared.get_blob(REOPENED) is not None  # all it knew of is tried again
     if works and await frontier.shared.get_blob(_UNFINISHED) is None:
         return False
     return await asyncio.to_thread(_has_records, config, place)
@@ -80,7 +83,15 @@ def _has_records(config: Config, place: Place) -> bool:
 
     if not place.remote and (place.load_json(MANIFEST) is not None or place.listing(LEDGERS)):
         finish_dead_writers(place)  # in an object store nothing tells a dead worker from one at work
-    return next(_records(config, place), None) is not None
+    return any(_is_finished(record) for record in _records(config, place))
+
+
+def _is_finished(record: dict[str, Any]) -> bool:
+    """Whether a frontier that knows of no finished URL has lost this one: what is on hold was never finished."""
+    from crawler.dataset.supersede import is_failure
+    from crawler.dataset.verify import is_final
+
+    return is_final(record.get("reason")) or is_failure(record.get("reason"))
 
 
 async def _rebuild(frontier: Frontier, config: Config, server: str, scope: Scope, place: Place) -> Rebuilt:
@@ -201,6 +212,7 @@ async def _links(
 
 def _archived(record: dict[str, Any], config: Config, place: Place) -> Document | None:
     """The page behind a record, with its bytes; a redirect, with its target as the only link. None: not there."""
+    from crawler.dataset.pages import page_name
     from crawler.document import Document, DropReason
     from crawler.documents.from_archive import document_from_archive
     from crawler.storage.archive.reader import Archive, ArchivedResponse
@@ -215,9 +227,8 @@ def _archived(record: dict[str, Any], config: Config, place: Place) -> Document 
         found = next((item for item in pages if isinstance(item, ArchivedResponse)), None)
     except (StorageError, OSError):
         return None
-    if found is None or found.url != record["url"]:
-        return None
-    return document_from_archive(found, config)
+    doc = None if found is None else document_from_archive(found, config)
+    return doc if doc is not None and doc.canonical_url == page_name(record) else None
 
 
 def _name_of(record: dict[str, Any]) -> str:

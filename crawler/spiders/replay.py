@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider, signals
@@ -27,7 +26,8 @@ from crawler.documents.from_archive import (
     compare_with_past,
     document_from_archive,
     document_of_problem,
-    recorded_url,
+    name_of,
+    recorded_name,
 )
 from crawler.pipelines.duplicate_index import index_of, release
 from crawler.pipelines.segments import first_segment
@@ -37,11 +37,22 @@ from crawler.recrawl.visit import text_digest
 from crawler.runtime import config_of
 from crawler.scheduler.engine_view import EngineView
 from crawler.spiders.arguments import ReplayPlan, read_replay_arguments, replay_unless_expired
-from crawler.statkeys import FATAL, REPLAY
+from crawler.spiders.read_ahead import Found, take
+from crawler.statkeys import (
+    FATAL,
+    PASSED_OVER,
+    PASSED_OVER_NAMES,
+    RECORDED_BEFORE,
+    REPLAY,
+    UNREAD_ARCHIVES,
+    UNREAD_ARCHIVES_SAID,
+)
+from crawler.storage.archive.names import check_name, shown
+from crawler.storage.archive.places import find
 from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
-from crawler.storage.archive.remote import expand, sizes_of
-from crawler.storage.corpus.bookmarks import Bookmark, Bookmarks, Spot, spots_behind
-from crawler.storage.files.errors import StorageError
+from crawler.storage.archive.remote import members_of, sizes_of
+from crawler.storage.corpus.bookmarks import Bookmark, Bookmarks, Spot, spot_of, spots_behind
+from crawler.storage.files.errors import ArchiveError, StorageError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -49,7 +60,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
-READ_AHEAD = 16  # records read from the archive in one go, in a thread
 WINDOW = 512
 """Documents ahead of the one whose turn it is, for each stage process.
 
@@ -58,7 +68,8 @@ While a page of 2.5 MB takes ten seconds at the head, the other processes work o
 WINDOW_BYTES = 32 * 2**20
 """Bodies ahead, for each stage process: what bounds the memory where pages are large."""
 IDLE_POLL_SECONDS = 0.01
-Found = ArchivedResponse | ReadProblem
+MOST_SAID = 5
+"""Archives that could not be read, and files that are none, which the summary names."""
 
 
 @dataclass(slots=True)
@@ -170,9 +181,7 @@ class ReplaySpider(Spider):
                 doc.cancel()
 
     async def _steps(self) -> AsyncGenerator[Step, None]:
-        plan = self.plan
-        found = await asyncio.to_thread(expand, plan.archive, anonymous=plan.anonymous, base=plan.base)
-        archives = plan.share(found)
+        archives = await self._archives()
         marks = {name: self.bookmarks.of(name) for name in archives}
         done = await self._resumed(marks)
         await asyncio.to_thread(self._measure, marks)
@@ -185,8 +194,35 @@ class ReplaySpider(Spider):
                 async with aclosing(self._steps_of(name, marks[name], done)) as steps:
                     async for step in steps:
                         yield step
+            except ArchiveError as error:
+                self._give_up(name, error)
             finally:
                 lock.release()
+
+    async def _archives(self) -> list[str]:
+        """The archives of this process's part, those of a WACZ one by one; what cannot be read at all is told."""
+        plan = self.plan
+        found = await asyncio.to_thread(find, plan.archive, anonymous=plan.anonymous, base=plan.base)
+        if others := found.others:
+            self.logger.warning("%d file(s) there are no archives by their names, %s for one", len(others), others[0])
+            self._count(PASSED_OVER.removeprefix(REPLAY), len(others))
+            self._stats.set_value(PASSED_OVER_NAMES, [shown(name) for name in others[:MOST_SAID]])
+        archives: list[str] = []
+        for name in plan.share(found.archives):
+            try:
+                check_name(name)
+                archives += await asyncio.to_thread(members_of, name, anonymous=plan.anonymous)
+            except ArchiveError as error:
+                self._give_up(shown(name), error)
+        return archives
+
+    def _give_up(self, name: str, error: ArchiveError) -> None:
+        """An archive that cannot be read, or not to its end, costs itself: all others are read."""
+        self.logger.warning("%s", error)
+        self._count(UNREAD_ARCHIVES.removeprefix(REPLAY))
+        if len(said := self._stats.get_value(UNREAD_ARCHIVES_SAID, [])) < MOST_SAID:
+            self._stats.set_value(UNREAD_ARCHIVES_SAID, [*said, str(error)])
+        self.sink.tell(partial(self.sink.corpus.note_unread, name, str(error)))
 
     def _check_alone(self, name: str, mark: Bookmark) -> None:
         """Raises: StorageError where another process has replayed the archive since this one looked."""
@@ -194,10 +230,13 @@ class ReplaySpider(Spider):
             raise StorageError(f"{name}: another process has just replayed it into this corpus; run the command again")
 
     async def _resumed(self, marks: dict[str, Bookmark]) -> set[Spot]:
-        """What an earlier run recorded of these archives; its texts are made known to a duplicate index that forgot."""
+        """What the corpus has of these archives; its texts are made known to a duplicate index that forgets.
+
+        Of several parts each compares its own documents alone: whether another part has ended decides nothing.
+        """
         place = self.sink.corpus.place
-        done = await asyncio.to_thread(spots_behind, place, marks)
-        if done or any(mark.offset or mark.finished for mark in marks.values()):
+        done = await asyncio.to_thread(spots_behind, place, marks, partial(name_of, config=self.config))
+        if done or self.plan.parts == 1 or any(mark.offset or mark.finished for mark in marks.values()):
             await remember(index_of(self.crawler), self.config, place)
         return done
 
@@ -205,19 +244,26 @@ class ReplaySpider(Spider):
         limit = self.config.policy.max_body_bytes
         archive = Archive(name, start=mark.offset, max_bytes=limit, anonymous=self.plan.anonymous)
         found, offset = iter(archive), mark.offset
-        while batch := await asyncio.to_thread(_take, found):
+        while (taken := await asyncio.to_thread(take, found)).items or taken.error:
             if archive.origin:
                 self.sink.tell(partial(self.sink.corpus.note_origin, name, archive.origin))
-            for item in batch:
+            for item in taken.items:
                 offset = max(offset, item.offset)
-                if _spot(item) in done:
-                    self._count("recorded_before")
+                if self._spot(item) in done:
+                    self._count(RECORDED_BEFORE.removeprefix(REPLAY))
                 else:
                     size = len(item.body) if isinstance(item, ArchivedResponse) else 0
                     yield Step(self._judged(item), name, Bookmark(offset), size)
             self._progress(archive)
-        self._finish(archive)
+            if taken.error is not None:
+                self._passed(archive)
+                raise taken.error
+        self._passed(archive)
+        self._count("archives_finished")
         yield Step(None, name, Bookmark(offset, finished=True))
+
+    def _spot(self, item: Found) -> Spot:
+        return spot_of(item.file, item.offset, item.record_id, recorded_name(item, self.config))
 
     def _judged(self, item: Found) -> asyncio.Future[Document]:
         if isinstance(item, ReadProblem):
@@ -261,12 +307,11 @@ class ReplaySpider(Spider):
         stats.set_value(f"{REPLAY}bytes_read", self._bytes_before + archive.offset)
         stats.set_value(f"{REPLAY}records", self._records_before + archive.records)
 
-    def _finish(self, archive: Archive) -> None:
+    def _passed(self, archive: Archive) -> None:
         for kind, count in archive.skipped.items():
             self._count(f"skipped/{kind}", count)
         self._records_before += archive.records
         self._bytes_before += self._sizes[archive.name] or archive.offset
-        self._count("archives_finished")
         self._stats.set_value(f"{REPLAY}bytes_read", self._bytes_before)
         self._stats.set_value(f"{REPLAY}records", self._records_before)
 
@@ -278,11 +323,3 @@ def _ready(doc: Document) -> asyncio.Future[Document]:
     future: asyncio.Future[Document] = asyncio.get_running_loop().create_future()
     future.set_result(doc)
     return future
-
-
-def _spot(item: Found) -> Spot:
-    return item.file, item.offset, item.record_id, recorded_url(item)
-
-
-def _take(found: Iterator[Found]) -> list[Found]:
-    return list(islice(found, READ_AHEAD))

@@ -189,6 +189,7 @@ class Run(TypedDict):
     policy: NotRequired[PolicyFacts]
     origins: NotRequired[dict[str, Origin]]  # by archive, of those that a replay read
     archives: NotRequired[dict[str, str]]  # SHA-256 of those that a replay read
+    unread: NotRequired[dict[str, str]]  # archives that a replay could not read, or not to their end, and why
     recovered: NotRequired[list[RecoveredFile]]
     selected_from: NotRequired[SelectedFrom]
 

@@ -145,7 +145,7 @@ def test_the_option_may_stand_before_the_operation_and_json_is_the_same_as_told(
     assert before.out == behind.out
     found = worked(behind, "dataset verify")
     assert scrapy("dataset", "verify", "corpus").out.startswith(
-        f"ok: {found['files']} files, {found['records']} records, each URL exactly once"
+        f"ok: {found['files']} files, {found['records']} records, each page exactly once"
     )
 
 

@@ -169,7 +169,7 @@ def test_a_failed_visit_that_a_frontier_makes_again_counts_once(crawl, why, seco
     assert (after.kept, after.rejected) == (2, 3)
     assert {verdict.reason for verdict in after.rejections} == {"http_error", "too_short", "gone"}
     assert "2 kept   3 rejected" in again.stdout
-    assert "5 records, each URL exactly once" in scrapy("dataset", "verify", crawl.folder).stdout
+    assert "5 records, each page exactly once" in scrapy("dataset", "verify", crawl.folder).stdout
 
 
 def test_a_crawl_whose_frontier_lost_the_end_of_its_file_says_so_and_fix_leaves_each_page_once(crawl, make_site):

@@ -197,7 +197,7 @@ def test_foreign_archives_are_judged_as_a_crawl_would_and_say_what_they_do_not_k
     assert counted["replay/skipped/scheme/dns"] == 1
 
 
-def test_of_a_page_that_says_no_in_a_later_archive_no_text_stays_and_other_versions_do(crawl, tmp_path):
+def test_of_a_page_that_says_no_in_a_later_archive_no_text_stays_and_of_others_the_newest_version(crawl, tmp_path):
     no, later = [("X-Robots-Tag", "noai")], {"WARC-Date": "2026-03-01T00:00:00Z"}
     writer = Writer()
     for name in ("stays", "refuses", "same"):
@@ -209,7 +209,7 @@ def test_of_a_page_that_says_no_in_a_later_archive_no_text_stays_and_other_versi
     writer.save(tmp_path / "all.warc.gz")
     done = crawl.run({"archive": str(tmp_path / "all.warc.gz")}, spider="replay", timeout=300)
     assert done.returncode == 0, done.stderr
-    assert sorted(str(r["url"]) for r in crawl.records()) == ["http://a.test/stays", "http://a.test/stays"]
+    assert [(r["url"], r["title"]) for r in crawl.records()] == [("http://a.test/stays", "Page stays, later")]
     reasons = Counter(str(r["reason"]) for r in crawl.records("rejected"))
     assert reasons == {"optout": 2, "broken_record": 1} and counters(crawl.folder)["replay/broken_records"] == 1
     assert "secret" not in done.stderr + str(crawl.records("rejected"))

@@ -16,7 +16,7 @@ from crawler.dataset.supersede import (
     read_latest,
     standing,
     supersede,
-    withdraw_opted_out,
+    supersede_doubled,
 )
 from crawler.dataset.verify import verify
 from crawler.document import DropReason, Reason
@@ -134,20 +134,20 @@ def test_which_verdicts_are_final():
     }  # fmt: skip
 
 
-def test_pages_that_opted_out_can_go_while_other_versions_stay(crawled, kept, rejected):
-    """After a replay of archives of others, of which nobody asked for the newest version of each page."""
+def test_of_pages_that_several_archives_have_the_newest_version_stays_and_a_refusal_withdraws(crawled, kept, rejected):
     refusals = [rejected(n, DropReason.OPTOUT, "optout", crawled_at=SECOND) for n in (1, 9)]
     second_run(crawled, kept=[again(kept, 2)], rejected=refusals)
-    assert withdraw_opted_out(place_of(crawled), now=NOW) == 1
-    urls = sorted(record["url"] for record in crawled.records())
-    assert urls == sorted(kept(n)["url"] for n in (0, 2, 2, 3, 4))
-    assert withdraw_opted_out(place_of(crawled), now=NOW) == 0
+    done = supersede_doubled(place_of(crawled), now=NOW)
+    assert (done.records, done.withdrawn) == (2, 1)
+    assert [r["crawled_at"] for r in crawled.records() if r["url"] == kept(2)["url"]] == [SECOND]
+    assert sorted(record["url"] for record in crawled.records()) == sorted(kept(n)["url"] for n in (0, 2, 3, 4))
+    assert supersede_doubled(place_of(crawled), now=NOW).records == 0
 
 
 def test_an_opt_out_before_the_page_was_kept_removes_nothing(crawled, rejected):
     second_run(crawled, rejected=[rejected(1, DropReason.OPTOUT, "optout", crawled_at="2020-01-01T00:00:00Z")])
-    assert withdraw_opted_out(place_of(crawled), now=NOW) == 0
-    assert len(list(crawled.records())) == 5 and place_of(crawled).manifest().get("version", 1) == 1
+    assert supersede_doubled(place_of(crawled), now=NOW).withdrawn == 0
+    assert len(list(crawled.records())) == 5
 
 
 def test_a_page_that_opted_out_is_deleted_with_its_raw_page_and_the_others_keep_theirs(crawled, kept, rejected):
@@ -220,7 +220,7 @@ def test_a_withdrawal_that_is_all_there_was_to_do_says_how_many_runs_were_read(c
     second_run(crawled, rejected=[rejected(1, DropReason.OPTOUT, "optout", crawled_at=SECOND)], changed=1)
     assert "supersede" in pending(place_of(crawled))
     done = supersede(place_of(crawled), now=NOW)
-    assert (done.withdrawn, done.rewritten.dropped) == (1, 0)
+    assert (done.withdrawn, done.records) == (1, 1)
     assert [step.get("replacing_runs") for step in crawled.manifest()["lineage"]] == [1]
     assert pending(place_of(crawled)) == ""
     second_run(crawled, kept=[again(kept, 2, crawled_at="2026-03-01T00:00:00Z")], changed=1)

@@ -1,5 +1,7 @@
 """`gristmill dataset verify`: damage is found and named; each URL has exactly one verdict after --fix."""
 
+import re
+
 import pytest
 
 from crawler.dataset.verify import fix, verify
@@ -129,9 +131,30 @@ def test_two_addresses_of_one_canonical_page_are_one_document(folder, kept):
     assert len(folder.records()) == 1
 
 
-def test_the_same_page_in_two_crawls_is_two_records(folder, kept):
-    write(folder, "w1", kept=[kept(1), kept(1, crawl_id="another")])
-    assert check(folder).surplus == []
+@pytest.mark.parametrize("crawl", ["crawl", "another"])
+@pytest.mark.parametrize("when", ["2025-01-01T00:00:00Z", "2027-01-01T00:00:00Z"])
+def test_the_same_page_of_two_crawls_is_one_page_and_the_command_that_is_named_leaves_the_newest(
+    folder, kept, crawl, when
+):
+    write(folder, "w1", kept=[kept(1), kept(2)], rejected=[])
+    write(folder, "w2", kept=[kept(1, crawl_id=crawl, crawled_at=when, text="Another text of the page.")])
+    assert (len(check(folder).surplus), check(folder).doubled) == (1, 1)
+    said = scrapy("dataset", "verify", str(folder.path))
+    assert said.returncode == 1 and "1 surplus record(s) of pages that several crawls" in said.stderr
+    advised = re.search(r"`gristmill (dataset supersede [^`]+)`", said.stderr)
+    assert advised is not None
+    assert scrapy(*advised[1].split()).returncode == 0
+    assert "2 records, each page exactly once" in scrapy("dataset", "verify", str(folder.path)).stdout
+    (record,) = [record for record in folder.records() if record["url"].endswith("/1")]
+    assert (record["crawled_at"] == when) == (when > "2026-01-01T00:00:01Z")
+
+
+def test_a_page_that_an_older_replay_wrote_under_the_spelling_of_its_archive_is_the_same_page(folder, kept, rejected):
+    spelt = {"url": "https://EXAMPLE.org/1?b=2&a=1", "canonical_url": "https://example.org/1"}
+    write(folder, "w1", kept=[kept(1), kept(2)])
+    write(folder, "w2", rejected=[rejected(1, DropReason.GONE, "fetch", crawled_at="2026-03-01T00:00:00Z", **spelt)])
+    repaired(folder)
+    assert [record["title"] for record in folder.records()] == ["Page 2"]
 
 
 def test_fix_waits_for_no_worker_but_refuses_while_one_is_alive(folder, kept):
@@ -184,7 +207,7 @@ def test_a_page_that_is_rejected_at_every_visit_is_no_fault(folder, rejected):
     found = check(folder)
     assert (found.surplus, len(found.superseded)) == ([], 1)
     said = scrapy("dataset", "verify", str(folder.path)).stdout
-    assert "2 records, 1 URLs once each, and 1 verdict(s) that a later visit replaced" in said
+    assert "2 records, 1 pages once each, and 1 verdict(s) that a later visit replaced" in said
 
 
 def test_a_page_rejected_twice_at_its_first_visit_is_there_once_too_often(folder, rejected):
@@ -221,7 +244,7 @@ def test_what_a_dead_worker_left_in_progress_is_named_and_what_a_live_one_writes
     corpus = folder.opened("w1")
     corpus.keep(kept(1))
     corpus.commit()
-    assert scrapy("dataset", "verify", str(folder.path)).stdout == "ok: 0 files, 0 records, each URL exactly once\n"
+    assert scrapy("dataset", "verify", str(folder.path)).stdout == "ok: 0 files, 0 records, each page exactly once\n"
     for writer in (corpus._kept, corpus._rejected, corpus._archive):
         writer.abandon()
     corpus._lock.release()

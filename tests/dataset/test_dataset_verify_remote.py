@@ -92,7 +92,7 @@ def test_a_file_beside_the_corpus_is_as_wrong_in_an_object_store_as_on_a_disk(me
     """Whoever reads shards/* reads it: a stranger's file, and one that a killed worker did not come to list."""
     twice(memory, tmp_path, kept)
     place = Place(memory)
-    assert command(memory) == ["1 surplus record(s): each URL may be there once; use --fix"]
+    assert command(memory) == ["1 surplus record(s): each page may be there once; use --fix"]
     assert command(memory, "--fix") == []
     place.put("shards/notes.txt", b"of a person, whom no reader takes for a shard")
     place.put("shards/more.jsonl.gz", b"")

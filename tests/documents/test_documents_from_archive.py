@@ -6,7 +6,7 @@ from scrapy.http import Headers
 from crawler.config import from_mapping
 from crawler.document import Drop, DropReason
 from crawler.documents.begin import first_value
-from crawler.documents.from_archive import document_from_archive, document_of_problem, recorded_url
+from crawler.documents.from_archive import document_from_archive, document_of_problem, recorded_name
 from crawler.middlewares._meta import header_lines
 from crawler.policy.evidence import Evidence, History, load, load_history, with_history
 from crawler.policy.robots.parse import parse
@@ -157,8 +157,8 @@ def test_a_record_whose_address_nobody_could_crawl_is_broken_and_goes_by_its_pla
     found = response(url=url)
     doc = document_from_archive(found, CONFIG)
     assert doc.verdict is not None and doc.verdict.reason is DropReason.BROKEN_RECORD
-    assert doc.url == doc.canonical_url == recorded_url(found) == "x.warc.gz#7"
+    assert doc.url == doc.canonical_url == recorded_name(found, CONFIG) == "x.warc.gz#7"
     assert (doc.html, doc.warc_record_id, doc.warc_offset) == (b"", "<urn:uuid:1>", 7)
     assert "secret" not in doc.verdict.detail
     problem = ReadProblem("x.warc.gz", 7, "torn", url, "<urn:uuid:1>")
-    assert document_of_problem(problem, CONFIG).url == recorded_url(problem) == "x.warc.gz#7"
+    assert document_of_problem(problem, CONFIG).url == recorded_name(problem, CONFIG) == "x.warc.gz#7"

@@ -101,14 +101,15 @@ def test_ports_schemes_user_information_and_control_characters_are_refused(web, 
     assert web.log == []
 
 
-def test_without_a_contact_the_crawl_does_not_leave_loopback_and_stops(web, crawl):
+def test_without_a_contact_the_crawl_does_not_leave_loopback_and_goes_on(web, crawl):
     away, here = f"http://away.example:{web.port}/page", web.site("127.0.0.2", {"/page": web.reply()})
     report = crawl([f"{here}/page"])
     assert report["outcomes"][f"{here}/page"]["outcome"] == "page"
-    report = crawl([away], hosts={"away.example": [["93.184.216.34"]]})
-    assert report["outcomes"][away]["outcome"] == "Held"
+    report = crawl([away, f"{here}/page"], hosts={"away.example": [["93.184.216.34"]]})
+    assert (report["outcomes"][away]["outcome"], report["outcomes"][away]["reason"]) == ("Held", "hold_no_contact")
     assert "CRAWLER_CONTACT" in report["outcomes"][away]["detail"]
-    assert report["finish_reason"] == "no_contact"
+    assert report["outcomes"][f"{here}/page"]["outcome"] == "page"
+    assert report["finish_reason"] == "finished"
 
 
 def test_a_certificate_that_nobody_vouches_for_is_no_connection(web, crawl, tmp_path):

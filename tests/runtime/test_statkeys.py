@@ -60,12 +60,6 @@ def test_judged_counts_kept_and_rejected_whatever_the_reason() -> None:
     assert statkeys.judged({}) == 0
 
 
-def test_a_run_has_begun_where_something_new_was_queued_or_was_due() -> None:
-    assert statkeys.has_begun({"frontier/put/queued": 1})
-    assert statkeys.has_begun({"recrawl/due": 1})
-    assert not statkeys.has_begun({"frontier/put/seen": 5, "recrawl/due": 0})
-
-
 def test_cpu_of_all_stages_is_the_sum_of_each_in_milliseconds() -> None:
     counters = {statkeys.stage_seconds("parse"): 0.5, statkeys.stage_seconds("pii"): 1.2504, "stage/parse/documents": 7}
     assert statkeys.stages_cpu_ms(counters) == 1750

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 
 import orjson
 import pytest
@@ -112,6 +113,20 @@ def test_a_missing_archive_is_reported_and_the_next_one_is_read(tmp_path):
     assert missing.whole
     assert "a.warc.gz" in missing.what
     assert page.place == (1, 0)
+
+
+def test_an_archive_that_cannot_be_read_costs_itself_in_a_wacz_and_beside_it(tmp_path):
+    there = write(tmp_path / "b.warc.gz", [exchange("https://e.org/1", html(1))])
+    with zipfile.ZipFile(tmp_path / "site.wacz", "w") as wacz:
+        wacz.writestr("archive/bad.warc.gz", b"<html>503</html>")
+        wacz.write(there, "archive/good.warc.gz")
+    (tmp_path / "bad.warc.gz").write_bytes(b"\x5d\x2a\x4d\x18")
+    found = judged([tmp_path / "bad.warc.gz", tmp_path / "site.wacz", tmp_path / "no.wacz", there])
+    pages = [item for item in found if isinstance(item, Judged)]
+    assert [(item.place, item.doc.url) for item in pages] == [((1, 0), "https://e.org/1"), ((3, 0), "https://e.org/1")]
+    whole = [item.what for item in found if isinstance(item, Unread) and item.whole]
+    for said, name in zip(whole, ("bad.warc.gz", "site.wacz!/archive/bad.warc.gz", "no.wacz"), strict=True):
+        assert said.startswith(f"{tmp_path}/{name}: ")
 
 
 class _Slow:

@@ -17,8 +17,9 @@ from crawler.documents.from_archive import compare_with_past, document_from_arch
 from crawler.policy.evidence import Evidence, History, load_history, load_verdict, with_history, with_verdict
 from crawler.recrawl.decay import Past
 from crawler.storage.archive.erasure import erase_pages
+from crawler.storage.archive.places import expand
 from crawler.storage.archive.reader import ArchivedResponse, read_archive
-from crawler.storage.archive.remote import begun, by_age, expand
+from crawler.storage.archive.remote import begun, by_age
 from crawler.storage.files.place import Place
 
 CONFIG = from_mapping({"CORPUS_DIR": "x", "WORKER_ID": "w"})

@@ -9,10 +9,11 @@ from crawler.dedup.loading import remember
 from crawler.dedup.make import make_index
 from crawler.document import Drop, DropReason
 from crawler.stages.fingerprint import FingerprintStage
-from crawler.storage.corpus.bookmarks import Bookmark, Bookmarks, kept_texts, spots_behind
+from crawler.storage.corpus.bookmarks import Bookmark, Bookmarks, kept_texts, spot_of, spots_behind
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import record_of, rejection_of
+from crawler.urls.canonicalize import canonicalize
 
 
 @pytest.fixture
@@ -69,11 +70,11 @@ def test_what_is_recorded_behind_a_bookmark_is_found_in_the_records(folder, docu
     corpus.keep(record_of(document(9)))
     corpus.close()
     place = Place(str(folder.path))
-    found = spots_behind(place, {"x.warc.gz": Bookmark(300)})
-    assert found == {("x.warc.gz", 100 * n, f"<{n}>", f"https://example.org/{n}") for n in (3, 4, 5)}
-    assert spots_behind(place, {"x.warc.gz": Bookmark(300, finished=True), "y.warc.gz": Bookmark()}) == set()
-    assert [owner for owner, _ in kept_texts(place, "crawl")] == [f"https://example.org/{n}" for n in (1, 3, 5, 9)]
-    assert list(kept_texts(place, "another crawl")) == []
+    found = spots_behind(place, {"x.warc.gz": Bookmark(300)}, canonicalize)
+    assert found == {spot_of("x.warc.gz", 100 * n, f"<{n}>", f"https://example.org/{n}") for n in (3, 4, 5)}
+    marks = {"x.warc.gz": Bookmark(300, finished=True), "y.warc.gz": Bookmark()}
+    assert spots_behind(place, marks, canonicalize) == set()
+    assert [owner for owner, _ in kept_texts(place)] == [f"https://example.org/{n}" for n in (1, 3, 5, 9)]
 
 
 async def _owner_of(config, place, doc):

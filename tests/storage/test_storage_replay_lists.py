@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
+from crawler.storage.archive.places import expand
 from crawler.storage.archive.reader import Archive
-from crawler.storage.archive.remote import expand
 from crawler.storage.files.errors import StorageError
 from tests.support.corpus_folder import Folder, exchange
 from tests.support.foreign import Writer, page

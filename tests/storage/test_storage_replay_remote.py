@@ -8,15 +8,17 @@ import io
 import random
 import re
 import threading
+import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 
 import fsspec
 import pytest
 
-from crawler.storage.archive.reader import Archive
-from crawler.storage.archive.remote import READ_AHEAD, expand, open_archive, size_of, sizes_of
-from crawler.storage.files.errors import StorageError
+from crawler.storage.archive.places import expand
+from crawler.storage.archive.reader import Archive, read_archive
+from crawler.storage.archive.remote import READ_AHEAD, members_of, open_archive, size_of, sizes_of
+from crawler.storage.files.errors import ArchiveError, StorageError
 from tests.support.foreign import Writer
 
 
@@ -133,6 +135,23 @@ def test_a_disk_that_fails_in_the_middle_is_an_error_too(monkeypatch, tmp_path, 
     monkeypatch.setattr("crawler.storage.archive.reader.open_archive", lambda *_args, **_names: Failing(archive))
     with pytest.raises(StorageError, match=r"cannot be read to its end .*Input/output error"):
         list(Archive(str(tmp_path / "x.warc.gz")))
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_wacz_on_a_server_is_read_where_it_is(serve, archive, packing):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", packing) as wacz:
+        wacz.writestr("archive/x.warc.gz", archive)
+    server = serve(buffer.getvalue())
+    url = server.url.replace("x.warc.gz", "site.wacz")
+    (name,) = members_of(url)
+    assert name == f"{url}!/archive/x.warc.gz" and size_of(name) == len(archive)
+    pages = list(Archive(name))
+    assert urls(pages) == [f"http://a.test/{n}" for n in range(40)] == urls(read_archive(url))
+    assert urls(Archive(name, start=pages[35].offset)) == urls(pages[35:])
+    whole = serve(buffer.getvalue(), ranges=False).url.replace("x.warc.gz", "site.wacz")
+    with pytest.raises(ArchiveError, match="gives no parts of a file, which a WACZ needs: fetch it first"):
+        members_of(whole)
 
 
 def test_only_what_is_read_is_fetched(serve, archive):

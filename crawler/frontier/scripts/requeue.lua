@@ -1,8 +1,9 @@
 -- REQUEUE: bring URLs back into their queues. ARGV 5 what: due (held, its time has come) | held | later | dead |
 -- leased (all workers are gone) | parked  6 at most n  7 cursor  8 scope or ''  9 part of the latest reason or ''
+-- 10 1 = of the dead those of hosts that fail now (breaker) or never answered
 -- Returns how many, and the cursor to go on with ('0' = through). A dead URL starts again with all its tries; one of a
 -- purged scope stays dead, because its queue would not take it.
-local what, n, cursor, only, part = ARGV[5], num(ARGV[6]), ARGV[7], ARGV[8], ARGV[9]
+local what, n, cursor, only, part, outage = ARGV[5], num(ARGV[6]), ARGV[7], ARGV[8], ARGV[9], ARGV[10] == '1'
 local moved = 0
 local function wanted(scope, why)
   if only ~= '' and scope ~= only then return false end
@@ -10,8 +11,10 @@ local function wanted(scope, why)
   local latest = string.match(why or '', '([^\n]*)$')
   return string.find(string.lower(latest), string.lower(part), 1, true) ~= nil
 end
+local function is_down(scope) return call('HEXISTS', BREAKER, scope) == 1 or call('HEXISTS', P .. 'done', scope) == 0 end
 local function revive(key, why)
   local scope, rest = string.match(key, '^([^\t]*)\t(.*)$')
+  if outage and not is_down(scope) then return end
   if not wanted(scope, why) or call('SISMEMBER', PURGED, scope) == 1 then return end
   if call('HDEL', DEAD, key) == 0 then return end  -- a scan may answer an entry twice
   count('queued', 1)

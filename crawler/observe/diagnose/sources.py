@@ -19,7 +19,7 @@ from crawler.document import Document
 from crawler.documents.from_archive import document_from_archive
 from crawler.pool.pool import StagePool
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, expand, read_archive
-from crawler.storage.files.errors import StorageError
+from crawler.storage.files.errors import ArchiveError, StorageError
 from crawler.storage.files.place import REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, record_of, rejection_of
 from crawler.storage.types import Manifest
@@ -80,17 +80,30 @@ def from_corpus(corpus_dir: str, choice: Choice) -> Sampled:
 def from_archive(pattern: str, choice: Choice, config: Config) -> Sampled:
     """Archived pages, judged by the stages as a replay would; nothing is written. Duplicates are not looked for.
 
-    Raises: StorageError where no archive matches or one cannot be read.
+    Raises: StorageError where no archive matches, or none can be read.
     """
     problems: list[ReadProblem] = []
-    pages = (page for name in expand(pattern) for page in read_archive(name, on_problem=problems.append))
+    unread: list[str] = []
+    archives = expand(pattern)
+    pages = (page for name in archives for page in _pages(name, problems, unread))
     chosen = choice.of(pages, lambda page: f"{page.url} {page.record_id}")
     records = asyncio.run(_judge(chosen, config))
     notes = ["duplicates were not judged: a sample cannot show them"]
+    if len(unread) == len(archives):
+        raise StorageError("; ".join(unread[:5]))
+    notes += [f"left out: {said}" for said in unread]
     if problems:
         first = problems[0]
         notes.append(f"{len(problems)} broken records were left out, the first in {first.file} at byte {first.offset}")
     return Sampled(records, notes=notes)
+
+
+def _pages(name: str, problems: list[ReadProblem], unread: list[str]) -> Iterator[ArchivedResponse]:
+    """The pages of one archive; one that cannot be read costs itself, and is told."""
+    try:
+        yield from read_archive(name, on_problem=problems.append)
+    except ArchiveError as error:
+        unread.append(str(error))
 
 
 def record_for(doc: Document, config: Config) -> Record:

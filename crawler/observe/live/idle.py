@@ -9,7 +9,20 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from crawler.number import number_of
-from crawler.statkeys import PUT, RECRAWL, SEEDS, SEEDS_KNOWN, SEEDS_REFUSED, SITEMAPS, STANDSTILL, WAITING, judged
+from crawler.statkeys import (
+    GIVEN_UP,
+    NO_CONTACT_HOSTS,
+    NO_CONTACT_REFUSED,
+    PUT,
+    RECRAWL,
+    SEEDS,
+    SEEDS_KNOWN,
+    SEEDS_REFUSED,
+    SITEMAPS,
+    STANDSTILL,
+    WAITING,
+    judged,
+)
 
 _STOPS = frozenset({"shutdown"} | {f"closespider_{what}" for what in ("pagecount", "itemcount", "timeout")})
 """Finish reasons of a run that ended well and early: Ctrl-C or SIGTERM, and limits that were asked for."""
@@ -24,6 +37,14 @@ def sections(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
     said = list(_sentences(stats))
     if said and not judged(stats):
         yield "Nothing was judged in this run", Text("\n".join(said), "yellow")
+    if given_up := int(stats.get(GIVEN_UP, 0)):
+        body = f"{number_of(given_up, 'URL')} failed at the last try: the same command with --retry-failed tries again"
+        yield "Given up", Text(body, "yellow")
+    if count := int(stats.get(NO_CONTACT_REFUSED, 0)):
+        hosts = stats.get(NO_CONTACT_HOSTS, [])
+        was = "request was" if count == 1 else "requests were"
+        body = f"{count:,} {was} not made ({', '.join(hosts)}): set CRAWLER_CONTACT and run the same command again"
+        yield "Not on this machine, and no contact is named", Text(body, "yellow")
     stopped = stats.get("finish_reason") in _STOPS or stats.get(STANDSTILL)
     if stopped and (waiting := int(stats.get(WAITING, 0))):
         wait = "URL waits" if waiting == 1 else "URLs wait"
@@ -46,8 +67,9 @@ def _sentences(stats: Mapping[str, Any]) -> Iterator[str]:
         keep = "was known before this run and keeps its verdict"
         keep = keep if known == 1 else "were known before this run and keep their verdicts"
         yield (
-            f"{known:,} of {number_of(seeds, 'seed')} {keep} (`gristmill report` says which): RECRAWL=1 fetches "
-            "what may have changed, another CRAWL_ID and CORPUS_DIR start a new crawl"
+            f"{known:,} of {number_of(seeds, 'seed')} {keep} (`gristmill report` says which): the same command with "
+            "-s RECRAWL=1 fetches what is due again, with -s RECRAWL_INTERVAL_SECONDS=0 beside it everything at once; "
+            "another CRAWL_ID and CORPUS_DIR start a new crawl"
         )
     if lists_nothing(stats):
         files = int(stats[SITEMAPS])

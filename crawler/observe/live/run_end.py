@@ -12,19 +12,28 @@ from rich.text import Text
 from crawler.number import number_of
 from crawler.observe.live import idle
 from crawler.observe.report.summary import summarise
+from crawler.pipelines.brought import deadly
 from crawler.statkeys import (
+    DEADLY,
+    DEADLY_EXAMPLES,
     GIVEN_UP,
-    GIVEN_UP_EXAMPLES,
     KEPT,
     MISSED_SITEMAPS,
     MISSED_SITEMAPS_EXAMPLES,
+    NO_CONTACT_HOSTS,
+    NO_CONTACT_REFUSED,
+    PASSED_OVER,
+    PASSED_OVER_NAMES,
     PUT,
+    RECORDED_BEFORE,
     RECRAWL,
     REJECTED,
     SEEDS,
     SEEDS_KNOWN,
     SITEMAPS,
     STANDSTILL,
+    UNREAD_ARCHIVES,
+    UNREAD_ARCHIVES_SAID,
     WAITING,
     rejected_by,
 )
@@ -32,9 +41,9 @@ from crawler.storage.files.errors import StorageError
 
 FINISHED = "finish_reason"
 MOST_EXAMPLES = 5
-_OF_THE_CRAWL = (FINISHED, STANDSTILL, WAITING)
-_ADDED = (SITEMAPS, f"{PUT}/", RECRAWL, MISSED_SITEMAPS, GIVEN_UP)
-_EXAMPLES = (MISSED_SITEMAPS_EXAMPLES, GIVEN_UP_EXAMPLES)
+_OF_THE_CRAWL = (FINISHED, STANDSTILL, WAITING, GIVEN_UP)
+_ADDED = (SITEMAPS, f"{PUT}/", RECRAWL, MISSED_SITEMAPS, NO_CONTACT_REFUSED, DEADLY)
+_EXAMPLES = (MISSED_SITEMAPS_EXAMPLES, DEADLY_EXAMPLES)
 _NAMES = (*_OF_THE_CRAWL, *_ADDED, SEEDS, *_EXAMPLES)
 
 CRAWLED = {
@@ -76,26 +85,41 @@ def together(ends: Iterable[Mapping[str, Any]], kept: int, rejected: Mapping[str
         added.update({name: n for name, n in end.items() if name.startswith(_ADDED) and isinstance(n, int)})
     found[SEEDS_KNOWN] = min((int(end.get(SEEDS_KNOWN, 0)) for end in ends if SEEDS in end), default=0)
     examples = {name: [line for end in ends for line in end.get(name, ())][:MOST_EXAMPLES] for name in _EXAMPLES}
+    hosts = dict.fromkeys(host for end in ends for host in end.get(NO_CONTACT_HOSTS, ()))
     last = {name: value for end in ends[-1:] for name, value in end.items() if name in _OF_THE_CRAWL}
-    return {**found, **added, **examples, **last}
-
-
-def given_up(count: int) -> str:
-    """The sentence on pages that killed their workers."""
-    pages = "1 page was" if count == 1 else f"{count:,} pages were"
-    return (
-        f"{pages} given up: every worker that had such a page alone in hand died "
-        "(`gristmill frontier requeue dead --reason died` queues them again):"
-    )
+    return {**found, **added, **examples, NO_CONTACT_HOSTS: [*hosts], **last}
 
 
 def sections(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
     """Sections on what the run did not do, and on sitemap files that brought nothing and do not fail the crawl."""
     yield from idle.sections(stats)
-    if count := stats.get(GIVEN_UP, 0):
-        yield "Given up", Text("\n".join([given_up(count), *stats.get(GIVEN_UP_EXAMPLES, [])]))
+    if count := stats.get(DEADLY, 0):
+        yield "Given up", Text("\n".join([f"{deadly(count)}:", *stats.get(DEADLY_EXAMPLES, [])]))
+    yield from _archives(stats)
     if count := stats.get(MISSED_SITEMAPS, 0):
         lines = stats.get(MISSED_SITEMAPS_EXAMPLES, [])
         rest = f"and {count - len(lines):,} more" if lines else f"{number_of(count, 'file')}, named in the log"
         more = [rest] if count > len(lines) else []
         yield "Sitemaps that brought no pages", Text("\n".join([*lines, *more]))
+
+
+def _archives(stats: Mapping[str, Any]) -> Iterator[tuple[str, RenderableType]]:
+    """What a replay did not read of the place that it was given: never passed over in silence."""
+    if count := int(stats.get(UNREAD_ARCHIVES, 0)):
+        yield (
+            f"Not read, or not to the end: {number_of(count, 'archive')}",
+            _listing(count, stats, UNREAD_ARCHIVES_SAID),
+        )
+    if count := int(stats.get(PASSED_OVER, 0)):
+        title = f"No archives by their names: {number_of(count, 'file')}"
+        yield title, _listing(count, stats, PASSED_OVER_NAMES)
+
+    if count := int(stats.get(RECORDED_BEFORE, 0)):
+        are = "is in this corpus already and keeps its" if count == 1 else "are in this corpus already and keep their"
+        said = f"{number_of(count, 'capture')} {are} verdict: another CORPUS_DIR judges them again"
+        yield "Judged before", Text(said)
+
+
+def _listing(count: int, stats: Mapping[str, Any], name: str) -> Text:
+    lines = list(stats.get(name, []))
+    return Text("\n".join([*lines, *([f"and {count - len(lines):,} more"] if count > len(lines) else [])]))

@@ -85,6 +85,11 @@ class RobotsRecord:
     is_certificate: bool = False
 
     @property
+    def has_failed(self) -> bool:
+        """True where the file could not be read, or was denied: the latest answer of the host says nothing for sure."""
+        return self.stale or self.reading in {Reading.HOLD, Reading.DENIED}
+
+    @property
     def sha256(self) -> str | None:
         """Hex digest of the body that decides; None where there is none."""
         return hashlib.sha256(self.body).hexdigest() if self.reading is Reading.RULES else None

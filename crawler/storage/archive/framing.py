@@ -1,7 +1,7 @@
 """Framing cuts plain bytes of an archive into WARC records, whoever wrote it: bounded, checked, not lost after damage.
 
-Sources: ISO 28500:2017 (WARC 1.1) sections 4 and 5; Common Crawl's files. Tolerated: line feeds alone,
-a missing or short end of the last record, no Content-Length where the compressed member ends with the record. Not
+Sources: ISO 28500:2017 (WARC 1.1) sections 4 and 5; Common Crawl's files. Tolerated: line feeds alone, a byte order
+mark, a missing or short end of the last record, no Content-Length where the compressed member ends with the record. Not
 tolerated, because half a page is no page: a length that does not lead to the end of the record; in an uncompressed
 file, where nothing else shows a flipped bit, a wrong block digest. (Tools that edit records leave wrong ones, too.)
 """
@@ -23,6 +23,8 @@ _VERSION = re.compile(rb"WARC/\d\.\d{1,2}\r?\n[A-Za-z-]{1,64}:")
 _LONGEST_VERSION = 80
 _BEGIN = re.compile(rb"WARC/")
 _END_OF_HEAD = re.compile(rb"\n\r?\n")
+_BLANK = re.compile(rb"(?:[\r\n]|\xef\xbb\xbf)*")
+"""Line ends between records, and the byte order mark of an editor, also where files were put one behind the other."""
 _NO_RECORD = "no WARC record begins here"
 _ALGORITHMS = {"sha1": 20, "sha256": 32, "sha512": 64, "md5": 16}
 
@@ -204,8 +206,7 @@ class RecordReader:
     def _end(self, offset: int) -> None:
         """After a block: line ends, then another record, another member or the end of the file."""
         while True:
-            blank = len(self._buffer) - len(self._buffer.lstrip(b"\r\n"))
-            self._forget(blank)
+            self._forget_blank()
             if not self._plain and self._offset != offset:
                 return  # the member is over and was whole; what begins the next one is judged there
             if self._members or len(self._buffer) >= _LONGEST_VERSION or not self._fill_for(offset):
@@ -217,7 +218,7 @@ class RecordReader:
     def _to_content(self) -> bool:
         """Skip the line ends between records; False at the end of the file."""
         while True:
-            self._forget(len(self._buffer) - len(self._buffer.lstrip(b"\r\n")))
+            self._forget_blank()
             if self._buffer:
                 return True
             if not self._fill():
@@ -248,7 +249,7 @@ class RecordReader:
         begins = {at for at, _ in self._members} | {0}
         for found in _BEGIN.finditer(self._buffer):
             at = found.start()
-            if (at in begins or self._buffer[at - 1] == ord("\n")) and _VERSION.match(self._buffer, at):
+            if (at in begins or self._buffer[at - 1] in b"\n\xbf") and _VERSION.match(self._buffer, at):
                 return at
         return -1
 
@@ -269,6 +270,10 @@ class RecordReader:
             self._offset = piece.offset
         self._buffer += piece.data
         return True
+
+    def _forget_blank(self) -> None:
+        found = _BLANK.match(self._buffer)
+        self._forget(found.end() if found else 0)
 
     def _forget(self, size: int) -> None:
         del self._buffer[:size]

@@ -6,6 +6,7 @@ becomes a `Damage`, and reading goes on at the next member that begins a WARC re
 
 from __future__ import annotations
 
+import re
 import struct
 import sys
 import zlib
@@ -25,6 +26,8 @@ _PROBE = 1 << 12
 _MAX_DICTIONARY = 1 << 26
 _MAX_WINDOW_LOG = 27
 _START = b"WARC/"
+_PLAIN_START = re.compile(rb"(?:\A|[\n\xbf])WARC/\d\.\d")
+_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class Unpacker(Protocol):
 def pieces(file: IO[bytes], start: int = 0) -> Iterator[Piece | Damage]:
     """The plain bytes of an archive from the member at byte `start` on; the packing is told by its first bytes.
 
+    A file whose beginning is none of an archive (a byte order mark, a torn first member) is read from its first record.
     A file that cannot seek is read from where it stands, and after damage goes on behind the point that showed it.
     """
     if file.seekable():
@@ -73,16 +77,38 @@ def pieces(file: IO[bytes], start: int = 0) -> Iterator[Piece | Damage]:
     if head[:3] == _GZIP:
         unpacked = _Members(file, head, _Gzip, _GZIP)
     elif head == _ZSTD or _is_skippable(head):
-        dictionary, head = _read_dictionary(file, head)
+        try:
+            dictionary, head = _read_dictionary(file, head)
+        except (struct.error, ValueError, zstd.ZstdError, EOFError) as error:
+            yield Damage(0, f"the dictionary in front of all records cannot be read ({error})")
+            return
         unpacked = _Members(file, head, lambda: _Zstd(dictionary), _ZSTD)
     else:
-        yield from _plain(file, head, start)
+        yield from _told_by_a_record(file, head, start)
         return
     yield from unpacked.pieces(start)
 
 
-def _plain(file: IO[bytes], head: bytes, start: int) -> Iterator[Piece]:
-    offset, data = 0, head + file.read(CHUNK)
+def _told_by_a_record(file: IO[bytes], head: bytes, start: int) -> Iterator[Piece | Damage]:
+    """A file that does not begin with a packed member: plain, unless the first record in it is in one."""
+    head += file.read(CHUNK)
+    if not file.seekable() or _PLAIN_START.search(head):
+        yield from _plain(file, head, start)
+        return
+    kinds: tuple[tuple[Callable[[], Unpacker], bytes], ...] = ((_Gzip, _GZIP), (lambda: _Zstd(None), _ZSTD))
+    for new, magic in kinds:
+        unpacked = _Members(file, b"", new, magic)
+        if unpacked.find(0):
+            if not start:
+                yield Damage(0, "no record begins here")
+            yield from unpacked.pieces(start)
+            return
+    file.seek(0)
+    yield from _plain(file, file.read(CHUNK), start)
+
+
+def _plain(file: IO[bytes], data: bytes, start: int) -> Iterator[Piece]:
+    offset = 0
     if start and file.seekable():
         offset, data = file.seek(start), file.read(CHUNK)
     while data:
@@ -110,7 +136,7 @@ class _Members:
             problem = yield from self._member(begin)
             if problem:
                 yield Damage(begin, problem)
-                self._find_next(begin)
+                self.find(begin + 1)
 
     def _member(self, begin: int) -> Generator[Piece, None, str]:
         """Yields the pieces of one member and returns what is wrong with it, or nothing."""
@@ -158,22 +184,26 @@ class _Members:
         while left and self._fill(1):
             left -= len(self._advance(left))
 
-    def _find_next(self, begin: int) -> None:
-        """Go to the next member that begins a record; a broken one may have swallowed its start."""
+    def find(self, begin: int) -> bool:
+        """Go to the next member that begins a record, from this byte on; a broken one may have swallowed its start.
+
+        False: there is none, and the window is at the end.
+        """
         if self._file.seekable():
-            self._jump(begin + 1)
+            self._jump(begin)
         while self._fill(len(self._magic) + 1):
             found = self._window.find(self._magic)
             if found < 0:
                 self._advance(len(self._window) - len(self._magic) + 1)
                 if not self._more():
-                    self._advance(len(self._window))
+                    break
                 continue
             self._advance(found)
             if self._begins_record():
-                return
+                return True
             self._advance(1)
         self._advance(len(self._window))
+        return False
 
     def _more(self) -> bool:
         data = self._file.read(CHUNK)
@@ -185,7 +215,7 @@ class _Members:
         unpacker = self._new()
         try:
             unpacker.feed(self._window[:_PROBE])
-            return unpacker.take().startswith(_START)
+            return unpacker.take().removeprefix(_BOM).startswith(_START)
         except (zlib.error, zstd.ZstdError):
             return False
 
@@ -239,11 +269,14 @@ def _is_skippable(head: bytes) -> bool:
 
 
 def _read_dictionary(file: IO[bytes], head: bytes) -> tuple[Any, bytes]:
-    """The dictionary of a .warc.zst file (None where it has none), and the bytes read beyond it."""
+    """The dictionary of a .warc.zst file (None where it has none), and the bytes read beyond it.
+
+    Raises: struct.error, ValueError, ZstdError, EOFError.
+    """
     if head != _DICTIONARY:
         return None, head
     (size,) = struct.unpack("<I", file.read(4))
     content = file.read(min(size, _MAX_DICTIONARY))
     if content.startswith(_ZSTD):
-        content = zstd.decompress(content)
+        content = zstd.ZstdDecompressor().decompress(content, _MAX_DICTIONARY)
     return zstd.ZstdDict(content), b""

@@ -1,8 +1,8 @@
 """Archives back into responses: what the replay spider reads instead of the network.
 
-Reads .warc, .warc.gz, .warc.zst, .wet and .wet.gz from a path or any fsspec URL, ours or Common Crawl's, front to back.
-What cannot be read is reported with its offset, and reading goes on at the next record. Below: `members.py`
-(gzip, zstd), `framing.py` (WARC), `crawler/wire/` (HTTP).
+Reads WARC and WET files, packed with gzip, zstd or not at all, also those in a WACZ, from a path or any fsspec URL,
+ours or Common Crawl's, front to back. What cannot be read is reported with its offset, and reading goes on at the next
+record. Below: `wacz.py`, `members.py` (gzip, zstd), `framing.py` (WARC), `crawler/wire/` (HTTP).
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from typing import IO
 from crawler.storage.archive.codings import Payload, decoded
 from crawler.storage.archive.framing import BrokenRecordError, RawRecord, RecordReader
 from crawler.storage.archive.members import Damage, Piece, pieces
+from crawler.storage.archive.names import ARC, check_name
 from crawler.storage.archive.origin import origin_of
-from crawler.storage.archive.remote import ARC, check_name, expand, open_archive, unreadable
+from crawler.storage.archive.places import expand
+from crawler.storage.archive.remote import members_of, open_archive, unreadable
 from crawler.storage.archive.types import DRAWN, EVIDENCE_TYPE, TOMBSTONE_TYPE
-from crawler.storage.files.errors import StorageError
+from crawler.storage.files.errors import ArchiveError
 from crawler.storage.types import Origin
 from crawler.wire.head import Headers, read_block
 
@@ -97,7 +99,7 @@ class Archive:
     start: byte of the file where a record begins; reading starts there. `offset` is where reading stands, `records` how
     many WARC records have been seen, `skipped` what no page comes from, by kind ("scheme/dns", …), `origin` what its
     first warcinfo record says, once it has been read.
-    Raises: StorageError where the file is missing, is no archive of a known kind, holds no WARC record at all, or
+    Raises: ArchiveError where the file is missing, is no archive of a known kind, holds no WARC record at all, or
     where its disk or server does not give the rest of it.
     """
 
@@ -122,7 +124,7 @@ class Archive:
                 yield found
         if not self.records and not self._start:
             why = first.what if first else "it is empty"
-            raise StorageError(f"{self.name}: no WARC record could be read ({why}); is it a WARC file?")
+            raise ArchiveError(f"{self.name}: no WARC record could be read ({why}); is it a WARC file?")
 
     def _found(self, file: IO[bytes]) -> Iterator[ArchivedResponse | ReadProblem]:
         can_seek = file.seekable()
@@ -142,10 +144,10 @@ class Archive:
             raise unreadable(self.name, error) from error
 
     def _pieces(self, file: IO[bytes], start: int) -> Iterator[Piece | Damage]:
-        """Raises: StorageError where the plain bytes begin as an ARC file does."""
+        """Raises: ArchiveError where the plain bytes begin as an ARC file does."""
         for number, piece in enumerate(pieces(file, start)):
             if not number and isinstance(piece, Piece) and piece.data.startswith(b"filedesc:"):
-                raise StorageError(f"{self.name}: {ARC}")
+                raise ArchiveError(f"{self.name}: {ARC}")
             yield piece
 
     def _read(self, record: RawRecord) -> ArchivedResponse | ReadProblem | None:
@@ -260,20 +262,35 @@ def read_archive(
     path_or_url: str,
     *,
     on_problem: Callable[[ReadProblem], None] | None = None,
+    on_unread: Callable[[ArchiveError], None] | None = None,
     max_bytes: int = MAX_BYTES,
     revisits: bool = False,
 ) -> Iterator[ArchivedResponse]:
     """Every page of one archive, in file order, and on request revisits and tombstones; what cannot be read goes to
     `on_problem`.
 
-    Raises: StorageError as `Archive`.
+    Of a WACZ every archive in it; one that cannot be read goes to `on_unread` and does not keep the others from it.
+    Raises: ArchiveError as `Archive` where nobody takes it there, of several the first, after all others were read.
     """
-    for found in Archive(path_or_url, max_bytes=max_bytes):
-        if isinstance(found, ReadProblem):
-            if on_problem is not None:
-                on_problem(found)
-        elif revisits or found.kind not in {"revisit", "tombstone"}:
-            yield found
+    failed: list[ArchiveError] = []
+    tell = on_unread or failed.append
+    try:
+        names = members_of(path_or_url)
+    except ArchiveError as error:
+        names = []
+        tell(error)
+    for name in names:
+        try:
+            for found in Archive(name, max_bytes=max_bytes):
+                if isinstance(found, ReadProblem):
+                    if on_problem is not None:
+                        on_problem(found)
+                elif revisits or found.kind not in {"revisit", "tombstone"}:
+                    yield found
+        except ArchiveError as error:
+            tell(error)
+    if failed:
+        raise failed[0]
 
 
 def _is_wanted(fields: dict[str, str]) -> bool:

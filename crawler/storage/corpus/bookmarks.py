@@ -7,7 +7,8 @@ was committed behind it is found in the records themselves: each names its archi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,11 @@ import orjson
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import disk, replace_file
 from crawler.storage.files.locks import WriterLock
-from crawler.storage.files.place import LEDGERS, REJECTED, SHARDS, Place
+from crawler.storage.files.place import ARCHIVE, LEDGERS, REJECTED, SHARDS, Place
 from crawler.storage.files.shards import read_records
 
-Spot = tuple[str, int, str, str]
-"""What tells one page of an archive from all others: archive, offset, record id, address."""
+Spot = bytes
+"""What tells one page of an archive from all others (`spot_of`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,25 +92,42 @@ class Bookmarks:
         return self._folder / f"{hashlib.sha256(archive.encode()).hexdigest()[:32]}.bookmark"
 
 
-def spots_behind(place: Place, marks: Mapping[str, Bookmark]) -> set[Spot]:
+def spot_of(archive: str, offset: int, record_id: str, url: str) -> Spot:
+    """Stands for one page of an archive: 16 bytes, so that millions of them can be held. url: of its record."""
+    named = f"{archive}\n{offset}\n{record_id}\n{url}"
+    return hashlib.blake2b(named.encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def spots_behind(place: Place, marks: Mapping[str, Bookmark], name: Callable[[str], str | None]) -> set[Spot]:
     """What the sealed files of a corpus record of these archives at or behind their bookmarks.
 
-    Raises: StorageError where a file is damaged.
+    Also of archives that are the corpus's own: a replay of them into itself judges no page a second time.
+    name: what a page is called; records of older versions have the archive's spelling. Raises: StorageError where a
+    file is damaged.
     """
     found: set[Spot] = set()
+    own = {f"{ARCHIVE}/{path.rpartition('/')[2]}": path for path in marks if _is_own(place, path)}
     for folder in (SHARDS, REJECTED):
         for record in _records(place, folder):
-            mark, offset = marks.get(record.get("warc_file") or ""), record.get("warc_offset")
+            archive, offset = record.get("warc_file") or "", record.get("warc_offset")
+            archive = own.get(archive, archive)
+            mark = marks.get(archive)
             if mark is not None and not mark.finished and isinstance(offset, int) and offset >= mark.offset:
-                found.add((record["warc_file"], offset, record.get("warc_record_id") or "", record["url"]))
+                url = name(record["url"]) or record["url"]
+                found.add(spot_of(archive, offset, record.get("warc_record_id") or "", url))
     return found
 
 
-def kept_texts(place: Place, crawl_id: str) -> Iterator[tuple[str, str]]:
-    """Owner (canonical URL) and text of every document that this crawl has kept, oldest file first."""
+def _is_own(place: Place, archive: str) -> bool:
+    folder = place.path_of(ARCHIVE) if place.remote else os.path.realpath(place.path_of(ARCHIVE))
+    there = archive.rpartition("/")[0]
+    return folder == (there if place.remote else os.path.realpath(there))
+
+
+def kept_texts(place: Place) -> Iterator[tuple[str, str]]:
+    """Owner (canonical URL) and text of every document that the corpus has kept, whoever did, oldest file first."""
     for record in _records(place, SHARDS):
-        if record["crawl_id"] == crawl_id:
-            yield record["canonical_url"], record["text"]
+        yield record["canonical_url"], record["text"]
 
 
 def _records(place: Place, folder: str) -> Iterator[Any]:

@@ -46,6 +46,8 @@ UPLOAD_SECONDS = 300.0
 """With ACK_AFTER=upload: oldest age of a record in no sealed file, where SHARD_MAX_AGE_SECONDS sets none."""
 UPLOAD_RECORDS = 5_000
 """With ACK_AFTER=upload: records in no sealed file, from which all files are sealed: their leases are in memory."""
+MOST_UNREAD = 1_000
+"""Archives that could not be read, of one run, which the manifest names; its counters have the number of all."""
 LOCK_PATIENCE_SECONDS = 5.0
 """How long another worker may take to seal what our killed predecessor of the same name left."""
 
@@ -199,6 +201,12 @@ class Corpus:
     def note_origin(self, archive: str, origin: Origin) -> None:
         """Take down what an archive that is replayed says of itself; it goes into the run with the next checkpoint."""
         self._run.setdefault("origins", {})[archive] = origin
+
+    def note_unread(self, archive: str, why: str) -> None:
+        """Take down that an archive could not be read; as `note_origin`, at most `MOST_UNREAD` of a run."""
+        unread = self._run.setdefault("unread", {})
+        if len(unread) < MOST_UNREAD:
+            unread[archive] = why
 
     def commit(self) -> None:
         """Return when everything taken so far is on the disk, the archive before the records that point into it."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from crawler.storage.archive.names import inside
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, Place
 
@@ -14,13 +15,14 @@ from crawler.storage.files.place import ARCHIVE, Place
 def hashes_of(paths: Iterable[str]) -> dict[str, str]:
     """The hash of each archive on a local disk, as its own corpus's manifest lists it, else of its bytes.
 
-    Paths that are relative, at a URL, or cannot be read any more are left out.
+    Paths that are relative, at a URL, or cannot be read any more are left out. Of an archive in a WACZ: of the WACZ.
     """
     found = {}
     for path in paths:
         if path.startswith("/"):
             with suppress(OSError):
-                found[path] = _listed(Path(path)) or _of_bytes(Path(path))
+                file = Path(inside(path)[0])
+                found[path] = _listed(file) or _of_bytes(file)
     return found
 
 

@@ -18,6 +18,10 @@ class AtWorkError(StorageError):
     """Somebody else is at work on the corpus: what was asked has to wait for them."""
 
 
+class ArchiveError(StorageError):
+    """One archive cannot be read, or not to its end: it costs itself, and all others are read."""
+
+
 class RemovedError(StorageError):
     """A file that is being written is gone, by itself or with its folder. path: where it was."""
 
