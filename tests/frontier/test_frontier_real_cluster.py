@@ -124,6 +124,7 @@ def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(val
         assert await frontier.visits.hasten([("https://v1.example/", frontier.now() + 9.0)]) == 0
         await frontier.visits.recall(await frontier.lease(9))
         assert await adopt(frontier, [("https://adopted.example/", b"")]) == 1
+        assert await frontier.run("forgive", 0, ["v1.example"]) == 0
         cluster = frontier.connection.redis
         for shard in range(5):
             prefix = frontier.prefix(shard)
