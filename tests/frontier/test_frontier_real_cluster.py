@@ -126,6 +126,7 @@ def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(val
         again = await frontier.visits.recall(await frontier.lease(9))
         assert await frontier.respell(again.leases[0].token, again.leases[0].link)
         assert await adopt(frontier, [(Address("https://adopted.example/"), b"")]) == 1
+        assert await frontier.run("forgive", 0, ["v1.example"]) == 0
         cluster = frontier.connection.redis
         for shard in range(5):
             prefix = frontier.prefix(shard)
