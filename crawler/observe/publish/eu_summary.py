@@ -229,6 +229,8 @@ def _withdrawals(found: Provenance) -> str:
     elsewhere = "; those of the corpus that it was selected from are listed there" if found.sources.subset_of else ""
     if found.sources.replayed:
         elsewhere += f"; those from crawls whose archives were replayed are {NOT_RECORDED} in these archives"
+    if found.undone:
+        elsewhere += f"; {number_of(found.undone, 'withdrawal')} taken back"
     if not found.withdrawals:
         return f"none so far{elsewhere}"
     gone, by_rule = found.removed_with(found.requests), found.by_rule

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from crawler.dataset.exclude import WishLine, removed_by, withdrawals
+from crawler.dataset.refused import address_of, addresses_of
 from crawler.dataset.rewrite import read_files
+from crawler.dataset.withdrawals import WishLine, in_force, log_lines, removed_by, undone
 from crawler.observe.publish.sources import Collector, DomainSize, Part, Sources, rejected_in_crawls
 from crawler.observe.report.summary import Summary, summarise
 from crawler.storage.files.accounts import counts_of
@@ -55,6 +56,7 @@ class Provenance:
     stopped: Counter[str]
     withdrawals: list[WishLine] = field(default_factory=list)
     removed: Counter[int] = field(default_factory=Counter)  # documents by the number of the withdrawal
+    undone: int = 0  # withdrawals that were taken back
     scripts_run: int = 0  # kept documents whose page a browser drew, whichever text won
     methods: Counter[str] = field(default_factory=Counter)  # kept documents by method_used
 
@@ -127,9 +129,13 @@ def gather(corpus_dir: str) -> Provenance:
     signals: Counter[str] = Counter()
     methods: Counter[str] = Counter()
     redacted = scripts_run = 0
+    log = list(log_lines(place))
+    gone = {address_of(line["url"]) for line in log if line["kind"] == "page"}
+    back: set[str] = set()
     for entry in read_files(place, (SHARDS,)):
         for record in read_records(place, entry["path"]):
             everything.add(record)
+            back |= gone & addresses_of(record) if gone else set()
             collector.add(record)
             tiers[record.get("license_tier") or NO_TIER] += 1
             signals.update({signal["protocol"] for signal in record.get("optout_signals") or ()})
@@ -145,8 +151,9 @@ def gather(corpus_dir: str) -> Provenance:
         signals=dict(sorted(signals.items())),
         sources=collector.sources(),
         stopped=rejected_in_crawls(manifest),
-        withdrawals=withdrawals(place),
-        removed=removed_by(place),
+        withdrawals=[wish for wish in in_force(place) if "inherited" not in wish],
+        removed=removed_by(line for line in log if line["kind"] != "page" or address_of(line["url"]) not in back),
+        undone=len(undone(log)),
         scripts_run=scripts_run,
         methods=methods,
     )
