@@ -12,31 +12,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.version import __version__
 
 if TYPE_CHECKING:
-    from crawler.api import (
-        STAGES,
-        Chain,
-        Config,
-        ConfigError,
-        CorpusWriter,
-        Document,
-        Drop,
-        DropReason,
-        Frontier,
-        InputError,
-        Link,
-        Reason,
-        Record,
-        Signal,
-        StorageError,
-        Verdict,
-        configure,
-        corpus_writer,
-        decide,
-        judge,
-        page,
-        query,
-        read_corpus,
-    )
+    from crawler.api import *
 
 __all__ = [
     "STAGES",

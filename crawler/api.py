@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from crawler.config import Config, ConfigError, from_mapping
+from crawler.config import Config, ConfigError, declared, from_mapping
 from crawler.dataset.query import query as query_place
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.behind import refusals_of
@@ -25,8 +25,8 @@ from crawler.policy.decide import Verdict, decide_headers, decide_robots, decide
 from crawler.policy.robots.answer import Ages, Answer, Reading
 from crawler.policy.robots.answer import judge as read_answer
 from crawler.policy.robots.parse import parse as parse_robots
-from crawler.problems import InputError
-from crawler.stages.chain import READING, STAGES, Chain
+from crawler.problems import InputError, check_names
+from crawler.stages.chain import READING, STAGES, Chain, stage_names
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import REJECTED, SHARDS, Place
@@ -64,8 +64,9 @@ __all__ = [
 def configure(**values: Any) -> Config:
     """The configuration with these settings, by their names in `docs/settings.md`; defaults for all others.
 
-    Raises: ConfigError that lists every problem.
+    Raises: ConfigError that lists every problem; InputError where a name is not that of a setting.
     """
+    check_names("setting", values, declared())
     return from_mapping(values)
 
 
@@ -82,8 +83,9 @@ def judge(doc: Document, chain: Chain | None = None, *, stages: Iterable[str] = 
 
     stages: those that are wanted; the ones that read the page are added. chain: one that was built before, since models
     take seconds to load. What was measured is on the document; `verdict` says why it is not kept, None where it is.
+    Raises: InputError where a stage does not exist.
     """
-    wanted = tuple(name for name in STAGES if name in {*READING, *stages})
+    wanted = {*READING, *stage_names(stages)}
     return (chain or Chain(configure(), wanted)).run(doc, wanted)
 
 
@@ -125,10 +127,18 @@ def decide(
 def read_corpus(corpus_dir: str, kind: Literal["kept", "rejected"] = "kept") -> Iterator[Record]:
     """Every record of a corpus folder or URL, file by file, in their order (docs/record.md).
 
-    Raises: StorageError where the folder is no corpus or a file is damaged.
+    Raises: InputError for another kind; StorageError, while it is read, where the folder is no corpus or a file is
+    damaged.
     """
-    place = Place(corpus_dir)
-    for entry in read_files(place, (SHARDS if kind == "kept" else REJECTED,)):
+    check_names("kind of records", [kind], _FOLDERS)
+    return _records(Place(corpus_dir), _FOLDERS[kind])
+
+
+_FOLDERS = {"kept": SHARDS, "rejected": REJECTED}
+
+
+def _records(place: Place, folder: str) -> Iterator[Record]:
+    for entry in read_files(place, (folder,)):
         yield from read_records(place, entry["path"])
 
 
@@ -145,9 +155,13 @@ def query(corpus_dir: str, sql: str) -> list[dict[str, Any]]:
 def corpus_writer(corpus_dir: str, config: Config | None = None, **values: Any) -> Iterator[CorpusWriter]:
     """Write documents into a corpus folder; sealed, listed in the manifest and a version of its own at the end.
 
-    values: settings, where no `config` is given. Raises: StorageError where another process writes there by this name.
+    values: settings, where no `config` is given. Raises: StorageError where another process writes there by this name;
+    InputError where there is a `config` and settings as well.
     """
-    made = config or configure(**{"CORPUS_DIR": corpus_dir, **values})
+    if config and values:
+        raise InputError([f"{name}: belongs into the configuration that is given with it" for name in values])
+    made = config or configure(**{**values, "CORPUS_DIR": corpus_dir})
+    made = replace(made, crawl=replace(made.crawl, corpus_dir=corpus_dir))
     corpus = Corpus(made)
     corpus.kind = "replay"
     corpus.open()

@@ -22,3 +22,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if close := difflib.get_close_matches(word, names, n=1):
         return f"; did you mean {close[0]!r}?"
     return f"; known: {', '.join(names)}" if len(names) <= _LISTED else ""
+
+
+def check_names(what: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse names that do not exist, of `what` ("setting", "stage"). Raises: InputError, a sentence for each."""
+    names = list(known)
+    if unknown := [name for name in given if name not in names]:
+        raise InputError([f"unknown {what} {name!r}{did_you_mean(name, names)}" for name in unknown])

@@ -90,13 +90,12 @@ def outdated(place: Place) -> Iterator[str]:
     """
     shards = [entry for entry in place.manifest()["files"] if entry["kind"] == SHARDS]
     published, report = place.load_json("croissant.json"), place.load_json("stats.json")
-    if isinstance(published, dict):
-        named = {(file.get("contentUrl"), file.get("sha256")) for file in _files(published)}
-        if named != {(entry["path"], entry["sha256"]) for entry in shards}:
-            yield (
-                "eu_summary.*, croissant.json and README.md describe an older state of the corpus: "
-                f"`gristmill report --eu {place.url}` writes them again"
-            )
+    stands = {(entry["path"], entry["sha256"]) for entry in shards}
+    if isinstance(published, dict) and described_files(published) != stands:
+        yield (
+            "eu_summary.*, croissant.json and README.md describe an older state of the corpus: "
+            f"`gristmill report --eu {place.url}` writes them again"
+        )
     if isinstance(report, dict):
         counts = (sum(entry["documents"] for entry in shards), sum(entry.get("words", 0) for entry in shards))
         if (report.get("kept"), report.get("words")) != counts:
@@ -106,11 +105,12 @@ def outdated(place: Place) -> Iterator[str]:
             )
 
 
-def _files(published: dict[str, Any]) -> list[dict[str, Any]]:
-    """The files that a Croissant description lists, each by itself; a person may have written into it."""
-    listed = published.get("distribution")
+def described_files(published: Any) -> set[tuple[Any, Any]]:
+    """Path and hash of the files that a Croissant description lists, each by itself; people may have changed it."""
+    listed = published.get("distribution") if isinstance(published, dict) else None
     files = listed if isinstance(listed, list) else []
-    return [file for file in files if isinstance(file, dict) and "contentUrl" in file]
+    found = [file for file in files if isinstance(file, dict) and "contentUrl" in file]
+    return {(file["contentUrl"], file.get("sha256")) for file in found}
 
 
 def _is_read(name: str) -> bool:

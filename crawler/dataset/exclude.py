@@ -50,7 +50,9 @@ __all__ = [
     "mistyped", "refusals_after", "refused_domains", "refused_licences", "undo", "unknown", "withdraw", "withdrawals",
     "without_text",
 ]  # fmt: skip
-DERIVED = ("report.html", "stats.json", "eu_summary.md", "eu_summary.json", "croissant.json", "README.md")
+PUBLISHED = ("eu_summary.md", "eu_summary.html", "eu_summary.json", "croissant.json", "README.md")
+"""The published documents of a corpus, an export or a mixture."""
+DERIVED = ("report.html", "stats.json", *PUBLISHED)
 """Descriptions of the version that is withdrawn; they may quote from it, so they go, and can be made again."""
 WRITER = ".withdrawal"
 """Whose lock a withdrawal holds: of no worker, so a rewrite does not ask for it."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from crawler.dataset.export_formats import INDEX_FILE, export_format
 from crawler.dataset.outside import check_outside
@@ -38,6 +38,16 @@ PROGRESS_EVERY = 1_000
 """Documents between two calls of `progress`."""
 
 
+class Describer(Protocol):
+    """Sees each document that is written and makes the published documents of the folder: content by name."""
+
+    def add(self, record: Record) -> None:
+        """Take a document."""
+
+    def documents(self, files: list[dict[str, Any]], form: Format, *, withdrawn: int) -> dict[str, bytes]:
+        """files: as the manifest lists them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Exported:
     """What an export holds: documents and files; withdrawn: records that were left out for that reason."""
@@ -54,13 +64,13 @@ def export(
     *,
     max_bytes: int,
     now: float,
-    card: Callable[[Exported, Format], str] | None = None,
+    describer: Describer | None = None,
     progress: Callable[[int], object] = lambda _: None,
 ) -> Exported:
     """Write the kept documents of a corpus to the folder `out`, in the format `to`.
 
-    max_bytes: of records as JSON in one file. now: seconds since the epoch. card: makes README.md. progress: called
-    with the number of documents written. Memory: one record, with Parquet one row group.
+    max_bytes: of records as JSON in one file. now: seconds since the epoch. describer: makes the published documents.
+    progress: called with the number of documents written. Memory: one record, with Parquet one row group.
     Raises: StorageError where `out` is in use, a file is damaged, no document is kept, or the corpus changes meanwhile.
     """
     if to == "parquet":
@@ -69,11 +79,11 @@ def export(
     with ExitStack() as stack:
         draft = draft_beside(out, stack)
         job = _Job(place, draft, form, max_bytes, progress)
-        job.fill(job.records())
+        job.fill(job.records(describer))
         if manifest_hash(place) != before:
             raise StorageError(f"{place.url}: the corpus changed while it was exported; run the same command again")
-        if card is not None:
-            put(draft / "README.md", card(job.result(), form).encode())
+        if describer is not None:
+            put_all(draft, describer.documents(job.files, form, withdrawn=job.withdrawn))
         put(draft / EXPORT, indented(_lineage(place, to, before, job, now)))
         settle_version(draft, out, EXPORT, {before: place.url}, now=now)
     return job.result()
@@ -187,7 +197,7 @@ class _Job(Filling):
         super().__init__(draft, form, max_bytes, progress)
         self._place, self.read = place, 0
 
-    def records(self) -> Iterator[Record]:
+    def records(self, describer: Describer | None) -> Iterator[Record]:
         """What is exported, counted."""
         refused = refusals_of([self._place])
         for record in read_latest(self._place):
@@ -195,6 +205,8 @@ class _Job(Filling):
             if refused.of_record(record):
                 self.withdrawn += 1
             else:
+                if describer is not None:
+                    describer.add(record)
                 yield record
 
 
@@ -221,6 +233,12 @@ def put(path: Path, content: bytes) -> None:
     """Write a small file, on the disk when this returns. Raises: StorageError."""
     with disk(path):
         write_synced(path, content)
+
+
+def put_all(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write small files, by name. Raises: StorageError."""
+    for name, content in contents.items():
+        put(folder / name, content)
 
 
 def _sync(folder: Path) -> None:

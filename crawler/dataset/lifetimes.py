@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from crawler.dataset.exclude import Wish, Withdrawn, withdraw
+from crawler.dataset.exclude import NOT_GIVEN, Wish, Withdrawn, withdraw
 from crawler.dataset.rewrite import records_in
 from crawler.dataset.withdrawals import covers
 from crawler.document import DropReason
@@ -71,11 +71,11 @@ def lapsed(place: Place, lifetimes: Lifetimes, *, now: float) -> frozenset[str]:
     return frozenset(url for url, goes in going.items() if goes)
 
 
-def wish_of(going: frozenset[str], lifetimes: Lifetimes, *, now: float, reason: str = "") -> Wish:
+def wish_of(going: frozenset[str], lifetimes: Lifetimes, *, now: float, reason: str = "", by: str = NOT_GIVEN) -> Wish:
     """What is to go, as a withdrawal takes it; one of its own each time, for a page may come back and lapse again."""
     why = reason or f"older than documents may become here: {lifetimes}"
     rule = f"lifetimes at {rfc3339(now)}: {lifetimes}"
-    return Wish(why, revoked=lambda record: record["url"] in going, rule=rule, reach="nothing")
+    return Wish(why, revoked=lambda record: record["url"] in going, by=by, rule=rule, reach="nothing")
 
 
 def remove_lapsed(place: Place, wish: Wish, *, now: float) -> Withdrawn:

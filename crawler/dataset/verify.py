@@ -81,7 +81,7 @@ def verify(place: Place) -> Findings:
     for entry in manifest["files"]:
         findings.files += 1
         try:
-            _check_bytes(place, entry)
+            check_bytes(place, entry["path"], size=entry["bytes"], sha256=entry["sha256"])
             if entry["kind"] == ARCHIVE:
                 check_archive(place, entry)
             elif entry["kind"] != ANNOTATIONS:
@@ -146,15 +146,16 @@ def _broken_ledgers(place: Place) -> list[str]:
     return broken
 
 
-def _check_bytes(place: Place, entry: Entry) -> None:
-    with place.open_listed(entry["path"]) as file:
-        digest, size = hashlib.sha256(), 0
+def check_bytes(place: Place, path: str, *, size: int, sha256: str) -> None:
+    """Raises: StorageError where a file has another size (bytes) or hash than its manifest says, OSError."""
+    with place.open_listed(path) as file:
+        digest, there = hashlib.sha256(), 0
         while block := file.read(1 << 20):
             digest.update(block)
-            size += len(block)
-    if size != entry["bytes"]:
-        raise StorageError(f"{size} bytes instead of {entry['bytes']}; restore the file from a copy")
-    if digest.hexdigest() != entry["sha256"]:
+            there += len(block)
+    if there != size:
+        raise StorageError(f"{there} bytes instead of {size}; restore the file from a copy")
+    if digest.hexdigest() != sha256:
         raise StorageError("the SHA-256 is not the one in the manifest; restore the file from a copy")
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
 from crawler.config.report import ReportConfig
-from crawler.observe.publish import croissant, dataset_card, eu_summary
+from crawler.observe.publish.documents import documents
 from crawler.observe.publish.provenance import gather
 from crawler.observe.report import accounts, audit, duplicates, requests
 from crawler.observe.report.accounts import Books
@@ -68,6 +68,8 @@ TOP = 100
 def write(report: Report) -> list[str]:
     """Write `stats.json` and `report.html` into the corpus; returns where they are. Raises: StorageError."""
     place = Place(report.summary.where)
+    # What lies in the corpus is handed on with it: where it lay is the operator's own affair.
+    report = replace(report, summary=replace(report.summary, where=place.url.rstrip("/").rpartition("/")[2]))
     place.put("stats.json", orjson.dumps(numbers(report), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     place.put("report.html", _page(report).encode())
     return [place.path_of(name) for name in ("report.html", "stats.json")]
@@ -97,14 +99,8 @@ def write_provenance(corpus_dir: str) -> list[str]:
 
     Raises: StorageError where there is no corpus, or a file is damaged.
     """
-    found, place = gather(corpus_dir), Place(corpus_dir)
-    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    contents = {
-        "eu_summary.md": eu_summary.as_markdown(found).encode(),
-        "eu_summary.json": orjson.dumps(eu_summary.as_json(found), option=options),
-        "croissant.json": orjson.dumps(croissant.metadata(found), option=options),
-        "README.md": dataset_card.card(found).encode(),
-    }
+    place = Place(corpus_dir)
+    contents = documents(gather(corpus_dir))
     for name, content in contents.items():
         place.put(name, content)
     return [place.path_of(name) for name in contents]

@@ -86,7 +86,7 @@ def _expire_documents(
         if not opts.dry_run:
             tidy(place)  # what a call that was cut off did not come to remove
         return Answer(NOTHING, [f"no document is older than its limit ({lifetimes})"])
-    wish = wish_of(going, lifetimes, now=now, reason=opts.reason)
+    wish = wish_of(going, lifetimes, now=now, reason=opts.reason, by=opts.by or _login())
     if opts.dry_run:
         found = find(place, wish)
         facts = {**NOTHING, "kept": found.kept, "rejected": found.rejected, "raw": found.raw}

@@ -5,17 +5,12 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from crawler.config.storage import export_formats
 from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.common import reading, refuse_url
 from crawler.operations.declared import Load, Work
-
-if TYPE_CHECKING:
-    from crawler.dataset.export import Exported
-    from crawler.storage.files.formats import Format
 
 NAMES = export_formats()
 
@@ -30,13 +25,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def export_corpus(opts: argparse.Namespace, load: Load) -> Answer:
     """Write the export and say what is in it. Raises: WrongCall, ConfigError, StorageError."""
     from crawler.dataset.export import export
+    from crawler.observe.publish.derived import Description
     from crawler.storage.files.place import Place
 
     refuse_url(opts.out)
     config, place = load(CORPUS_DIR=opts.out), Place(opts.corpus)  # the folder that is written is the new one
-
-    def card(done: Exported, form: Format) -> str:
-        return _card(opts.corpus, done, form)
 
     with reading() as show_status:
         done = export(
@@ -45,20 +38,13 @@ def export_corpus(opts: argparse.Namespace, load: Load) -> Answer:
             opts.to,
             max_bytes=config.storage.shard_max_bytes,
             now=time.time(),
-            card=card,
+            describer=Description("export", [place]),
             progress=lambda count: show_status(f"{count:,} documents"),
         )
     left_out = f"; {done.withdrawn:,} withdrawn ones were left out" if done.withdrawn else ""
     facts = {"out": opts.out, "documents": done.documents, "files": done.files, "withdrawn": done.withdrawn}
     said = f"{done.documents:,} documents in {number_of(done.files, 'file')} are in {opts.out}{left_out}"
     return Answer(facts, [said])
-
-
-def _card(corpus: str, done: Exported, form: Format) -> str:
-    from crawler.observe.publish.dataset_card import Files, card
-    from crawler.observe.publish.provenance import gather
-
-    return card(gather(corpus), Files([form.pattern], form.features), documents=done.documents)
 
 
 WORK = Work(

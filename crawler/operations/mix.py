@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.operations.answer import Answer
 from crawler.operations.common import reading, refuse_url
@@ -14,6 +14,9 @@ from crawler.operations.export import NAMES
 
 if TYPE_CHECKING:
     from crawler.dataset.mix.mixture import Plan
+    from crawler.dataset.mix.sources import Sources
+    from crawler.storage.files.formats import Format
+    from crawler.storage.files.records import Record
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +30,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def mix_sources(opts: argparse.Namespace, load: Load) -> Answer:
     """Plan, write unless --dry-run, show target against achieved. Raises: WrongCall, ConfigError, StorageError."""
     from crawler.dataset.mix import mixture
-    from crawler.dataset.mix.card import card
     from crawler.dataset.mix.spec import load as read_spec
 
     if (opts.out is None) != opts.dry_run:
@@ -42,8 +44,34 @@ def mix_sources(opts: argparse.Namespace, load: Load) -> Answer:
         if opts.out is None:
             plan = mixture.plan(spec, show)
         else:
-            plan, _ = mixture.mix(spec, Path(opts.out), opts.to, max_bytes=max_bytes, card=card, progress=show)
+            plan, _ = mixture.mix(spec, Path(opts.out), opts.to, max_bytes=max_bytes, describe=Published, progress=show)
     return Answer(plan.as_dict(), _lines(plan, opts))
+
+
+class Published:
+    """Makes the published documents of a mixture."""
+
+    def __init__(self, sources: Sources) -> None:
+        from crawler.observe.publish.derived import Description
+
+        self._found = Description("mixture", sources.corpora(), sources.others())
+
+    def add(self, record: Record, source: str) -> None:
+        """Count a document."""
+        self._found.add(record, source)
+
+    def documents(self, plan: Plan, files: list[dict[str, Any]], form: Format) -> dict[str, bytes]:
+        """Content by name."""
+        from crawler.dataset.mix.card import column_of, section
+
+        return self._found.documents(
+            files,
+            form,
+            withdrawn=sum(counts.withdrawn for counts in plan.counts),
+            uses=plan.uses if plan.uses != plan.documents else 0,
+            columns=column_of(form),
+            more=section(plan),
+        )
 
 
 def _lines(plan: Plan, opts: argparse.Namespace) -> Iterator[str]:

@@ -6,11 +6,14 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from crawler.dataset.beside import notes_beside, outdated, problems_beside
+from crawler.dataset.registry.derived import is_corpus
 from crawler.dataset.remote import SILENT_SECONDS, close_runs, open_runs, spooled, unmerged
 from crawler.dataset.supersede import command, opted_out_since
 from crawler.dataset.verify import FIX, Findings, finish_dead_writers, fix, verify
+from crawler.dataset.verify_derived import verify_derived
 from crawler.dataset.versions import Cause
 from crawler.operations.answer import Answer
 from crawler.operations.common import agreed
@@ -20,7 +23,7 @@ from crawler.storage.files.place import LEDGERS, Place
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """One corpus, --fix."""
+    """One corpus, or a folder that was exported or mixed; --fix."""
     parser.add_argument("corpus", metavar="CORPUS_DIR")
     parser.add_argument("--fix", action="store_true", help="seal what crashed workers left, remove surplus records")
     parser.add_argument("--close-runs", action="store_true", help="with --fix, in an object store: end the runs of "
@@ -37,6 +40,8 @@ def check(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # ne
         raise WrongCall("--close-runs goes with --fix and the URL of a corpus in an object store")
     if opts.yes and not opts.close_runs:
         raise WrongCall("--yes answers the question of --close-runs, which was not given")
+    if not is_corpus(derived := Place(opts.corpus)):
+        return _check_derived(derived, fixes=opts.fix)
     with spooled(Place(opts.corpus)) as place:
         if opts.fix and place.remote and place.listing(LEDGERS):
             merge(place)  # a manifest.json that was lost or torn is written again
@@ -63,7 +68,22 @@ def _check(place: Place, *, fixes: bool) -> Answer:
         Annotations(place).prune(Cause(FIX, "rows of documents that are not in the corpus", time.time()))
         found = verify(place)
     notes, problems = _notes_and_problems(place, found, len(refused))
-    facts = {
+    return Answer(_facts(found, sealed, removed, notes), notes if problems else [*notes, *_all_right(found)], problems)
+
+
+def _check_derived(place: Place, *, fixes: bool) -> Answer:
+    """Of an export or a mixture: nothing there can be repaired, since nothing has written to it."""
+    if fixes:
+        raise WrongCall("--fix is for a corpus; an export or a mixture is made again from its sources")
+    found = verify_derived(place)
+    problems = found.damage + problems_beside(found.beside)
+    notes = [f"`gristmill dataset lineage --withdrawn {place.url}` says whether it holds what was withdrawn since"]
+    done = [*notes, f"ok: {found.files:,} files, {found.documents:,} records"]
+    return Answer(_facts(found, 0, 0, notes), notes if problems else done, problems)
+
+
+def _facts(found: Findings, sealed: int, removed: int, notes: list[str]) -> dict[str, Any]:
+    return {
         "files": found.files,
         "records": found.documents,
         "superseded": len(found.superseded),
@@ -73,7 +93,6 @@ def _check(place: Place, *, fixes: bool) -> Answer:
         "removed": removed,
         "notes": notes,
     }
-    return Answer(facts, notes if problems else [*notes, *_all_right(found)], problems)
 
 
 def _notes_and_problems(place: Place, found: Findings, refused: int) -> tuple[list[str], list[str]]:

@@ -14,6 +14,7 @@ from itertools import takewhile
 from crawler.config import Config
 from crawler.config.stages import Step, stages
 from crawler.document import Document, Drop, DropReason
+from crawler.problems import InputError, check_names
 from crawler.stages.tiers import judged_twice
 
 STAGES: tuple[str, ...] = tuple(stages())
@@ -22,17 +23,27 @@ READING: tuple[str, ...] = tuple(name for name in takewhile(lambda name: stages(
 """The stages that are enough to find a page's links and to know whether its text may be kept."""
 
 
+def stage_names(names: Iterable[str]) -> frozenset[str]:
+    """Names of stages, not one name as a text. Raises: InputError where there is no such stage."""
+    wanted = frozenset([names] if isinstance(names, str) else names)
+    if isinstance(names, str) or not wanted.issubset(STAGES):
+        check_names("stage", wanted, STAGES)
+        raise InputError([f"stages: expected a list of names, [{names!r}]"])
+    return wanted
+
+
 class Chain:
     """Every stage of `names`, built from the configuration once and applied to many documents.
 
     Models are loaded here, so build one chain per process. `clock` measures CPU seconds of this thread.
-    Raises: LookupError where a stage of another package is missing here that the configuration was made with.
+    Raises: LookupError where a stage of another package is missing here that the configuration was made with;
+    InputError where a name is not that of a stage.
     """
 
     def __init__(
         self, config: Config, names: Iterable[str] = STAGES, clock: Callable[[], float] = time.thread_time
     ) -> None:
-        wanted, known = set(names), stages()
+        wanted, known = stage_names(names), stages()
         if missing := [name for name in config.stages if name not in known]:
             raise LookupError(f"no package here has the stage {' or '.join(missing)}: install it in every environment")
         self._stages = [(name, stage.step(config)) for name, stage in known.items() if name in wanted]
@@ -49,7 +60,7 @@ class Chain:
         return self._run(doc, names)
 
     def _run(self, doc: Document, names: Iterable[str]) -> Document:
-        wanted = set(names)
+        wanted = stage_names(names)
         if doc.html and not doc.content_hash:
             doc.content_hash = "sha256:" + hashlib.sha256(doc.html).hexdigest()
         now = self._clock()

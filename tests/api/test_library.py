@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,6 +96,57 @@ def test_a_writer_rejects_what_the_corpus_has_withdrawn_by_address_and_by_text(t
     assert list(crawler.read_corpus(folder)) == []
     rejected = list(crawler.read_corpus(folder, "rejected"))
     assert [record["reason"] for record in rejected] == ["withdrawn"] * 2 and "text" not in rejected[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: crawler.configure(LANGUAGE="en"), "unknown setting 'LANGUAGE'; did you mean 'LANGUAGES'?"),
+        (lambda: crawler.configure(languages="en"), "unknown setting 'languages'"),
+        (lambda: crawler.configure(DOWNLOAD_DELAY=1, PII_MODEL="a"), "unknown setting 'PII_MODEL'"),
+        (lambda: crawler.Chain(crawler.configure(), ["langage"]), "unknown stage 'langage'; did you mean 'language'?"),
+        (lambda: judged(stages=["extraction", "qualitty"]), "unknown stage 'qualitty'; did you mean 'quality'?"),
+        (lambda: judged(stages="extraction"), r"stages: expected a list of names, \['extraction'\]"),
+        (lambda: judged(stages="everything"), "unknown stage 'everything'"),
+        (lambda: read_of("keep"), "unknown kind of records 'keep'; did you mean 'kept'?"),
+        (lambda: read_of(""), "unknown kind of records ''; known: kept, rejected"),
+        (lambda: written("nowhere", LANGUAGE="en"), "unknown setting 'LANGUAGE'"),
+        (lambda: written("nowhere", crawler.configure(), LANGUAGES="en"), "LANGUAGES: belongs into the configuration"),
+    ],
+)
+def test_a_name_that_does_not_exist_is_refused_with_the_one_that_was_meant(
+    call: Callable[[], object], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(crawler.InputError, match=says):
+        call()
+    assert list(tmp_path.iterdir()) == []
+
+
+def read_of(kind: Any) -> object:
+    return crawler.read_corpus("nowhere", kind)
+
+
+def judged(**options: Any) -> crawler.Document:
+    return crawler.judge(crawler.page("https://a.example/", HTML), **options)
+
+
+def written(*given: Any, **values: Any) -> None:
+    with crawler.corpus_writer(*given, **values) as corpus:
+        corpus.add(judged())
+
+
+def test_a_chain_refuses_a_stage_that_does_not_exist_when_it_runs() -> None:
+    chain = crawler.Chain(crawler.configure(), ["parse", "extraction"])
+    with pytest.raises(crawler.InputError, match="unknown stage 'parsing'"):
+        chain.run(crawler.page("https://a.example/", HTML), ["parsing"])
+    assert "extraction" in chain.run(crawler.page("https://a.example/", HTML)).done
+
+
+def test_a_writer_with_a_configuration_writes_into_the_folder_it_was_given(tmp_path: Path) -> None:
+    written(str(tmp_path / "here"), crawler.configure(CORPUS_DIR=str(tmp_path / "there")))
+    assert len(list(crawler.read_corpus(str(tmp_path / "here")))) == 1
+    assert not (tmp_path / "there").exists()
 
 
 def test_a_writer_that_fails_leaves_a_corpus_that_can_be_read(tmp_path: Path) -> None:

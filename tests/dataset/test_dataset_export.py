@@ -12,14 +12,13 @@ import orjson
 import pytest
 
 from crawler.config.storage import SHARD_FORMATS, export_formats
-from crawler.dataset.exclude import Wish
+from crawler.dataset.exclude import PUBLISHED, Wish
 from crawler.dataset.exclude import _log as write_log
 from crawler.dataset.export import EXPORT, export
 from crawler.dataset.export_formats import dolma_of, export_format
 from crawler.dataset.rewrite import rewrite
 from crawler.dataset.versions import Cause
-from crawler.observe.publish.dataset_card import Files, card
-from crawler.observe.publish.provenance import gather
+from crawler.observe.publish.derived import Description
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import BUILT_IN
 from crawler.storage.files.locks import WriterLock
@@ -57,11 +56,10 @@ def exports(made, tmp_path_factory):
     """Every format, by name."""
     folder = tmp_path_factory.mktemp("exports")
 
-    def card_of(done, form):
-        return card(gather(str(made.path)), Files([form.pattern], form.features), documents=done.documents)
-
     for to in FORMATS:
-        export(made.place, folder / to, to, max_bytes=MAX_BYTES, now=1.8e9, card=card_of)
+        export(
+            made.place, folder / to, to, max_bytes=MAX_BYTES, now=1.8e9, describer=Description("export", [made.place])
+        )
     return folder
 
 
@@ -82,7 +80,7 @@ def test_its_manifest_names_every_file_with_hash_and_count_and_the_version_it_co
     said = orjson.loads((exports / to / EXPORT).read_bytes())
     files = {path.relative_to(exports / to).as_posix() for path in (exports / to).rglob("*") if path.is_file()}
     version = f"registry/{hashlib.sha256((exports / to / EXPORT).read_bytes()).hexdigest()}.json"
-    assert files == {f["path"] for f in said["files"]} | {EXPORT, "README.md", version} and len(said["files"]) > 1
+    assert files == {f["path"] for f in said["files"]} | {EXPORT, *PUBLISHED, version} and len(said["files"]) > 1
     for file in said["files"]:
         content = (exports / to / file["path"]).read_bytes()
         assert (file["sha256"], file["bytes"]) == (hashlib.sha256(content).hexdigest(), len(content))
@@ -275,10 +273,14 @@ def test_a_refused_domain_is_never_exported(made, tmp_path):
     assert export(corpus.place, tmp_path / "out", "dolma", max_bytes=10**6, now=1.8e9).withdrawn == 4
 
 
-def test_the_card_says_what_an_export_has_less_than_its_corpus(made):
-    found = gather(str(made.path))
-    assert "This export holds 8 of the 12 documents" in card(found, documents=8)
-    assert "This export holds" not in card(found, documents=12)
+def test_the_card_describes_what_is_in_the_export_and_says_what_was_left_out(made, tmp_path):
+    corpus = Folder(shutil.copytree(made.path, tmp_path / "corpus"))
+    write_log(corpus.place, Wish("asked", refused=frozenset({"cedar.example"})), [], now=1.0e9)
+    described = Description("export", [corpus.place])
+    export(corpus.place, tmp_path / "out", "jsonl", max_bytes=10**6, now=1.8e9, describer=described)
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "Main text of 8 web pages of 2 domains" in card and "cedar.example" not in card
+    assert "none that was withdrawn when this was made\n(4 withdrawn documents left out)." in card
 
 
 def test_a_folder_in_use_is_refused_and_left_alone(made, tmp_path):

@@ -17,11 +17,11 @@ import yaml
 
 from crawler.config.storage import export_formats
 from crawler.dataset.exclude import Wish, withdraw
-from crawler.dataset.mix.card import card
 from crawler.dataset.mix.mixture import MIX, UnreachableError, mix, plan
 from crawler.dataset.mix.spec import load
 from crawler.dataset.rewrite import rewrite
 from crawler.dataset.versions import Cause
+from crawler.operations.mix import Published
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import REGISTRY
 from crawler.storage.files.shards import read_lines
@@ -68,7 +68,7 @@ def spec_of(folder: Path, **content: object) -> Path:
 
 def mixed(folder: Path, out: str = "mixed", to: str = "jsonl.gz", **content: object) -> tuple[object, list[dict]]:
     spec = load(spec_of(folder, **content))
-    made, _ = mix(spec, folder / out, to, max_bytes=MAX_BYTES, card=card)
+    made, _ = mix(spec, folder / out, to, max_bytes=MAX_BYTES, describe=Published)
     return made, records_in(folder / out)
 
 
@@ -276,7 +276,7 @@ def test_an_older_version_of_a_corpus_is_a_source_and_a_page_counts_once(tmp_pat
 @pytest.mark.parametrize("to", export_formats())
 def test_every_format_of_an_export_is_one_of_a_mixture(folder, to):
     spec = load(spec_of(folder, tokens=20_000, sources=OPEN))
-    _, done = mix(spec, folder / "mixed", to, max_bytes=MAX_BYTES, card=card)
+    _, done = mix(spec, folder / "mixed", to, max_bytes=MAX_BYTES, describe=Published)
     said = orjson.loads((folder / "mixed" / MIX).read_bytes())
     assert done.documents == said["records"] and sum(file["documents"] for file in said["files"]) == done.documents
 
@@ -290,7 +290,7 @@ def test_the_card_lets_datasets_load_it_with_the_source_of_each_record(folder, t
     import datasets
 
     spec = load(spec_of(folder, tokens=20_000, sources=OPEN))
-    mix(spec, folder / "mixed", to, max_bytes=MAX_BYTES, card=card)
+    mix(spec, folder / "mixed", to, max_bytes=MAX_BYTES, describe=Published)
     loaded = datasets.load_dataset(str(folder / "mixed"), split="train", cache_dir=str(folder / "cache"))
     name = [orjson.loads(e)["mix_source"] for e in loaded["extra"]] if to == "parquet" else list(loaded["mix_source"])
     assert (
@@ -371,8 +371,9 @@ def test_a_source_that_changes_meanwhile_ends_it_and_nothing_is_there(folder):
     write(path, documents(200))
     spec = load(spec_of(folder, tokens=500, tolerance=0.1, sources={"own": {"files": "own.jsonl.gz"}}))
 
-    def touch(plan_, done, form):
-        raise AssertionError("the card is made after the check")
+    class Early(Published):
+        def documents(self, *_):
+            raise AssertionError("the documents are made after the check")
 
     calls = []
 
@@ -382,7 +383,7 @@ def test_a_source_that_changes_meanwhile_ends_it_and_nothing_is_there(folder):
             write(path, documents(201))
 
     with pytest.raises(StorageError, match="a source changed while it was mixed"):
-        mix(spec, folder / "mixed", "jsonl.gz", max_bytes=MAX_BYTES, card=touch, progress=progress)
+        mix(spec, folder / "mixed", "jsonl.gz", max_bytes=MAX_BYTES, describe=Early, progress=progress)
     assert not (folder / "mixed").exists()
 
 

@@ -1,12 +1,9 @@
-"""The dataset card of a mixture: what was wanted and what is there, with the sources by hash (README.md)."""
+"""What the dataset card of a mixture says of its plan: what was wanted and what is there, with the sources by hash."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import yaml
-
-from crawler.dataset.export import Exported
 from crawler.dataset.mix.mixture import MIX, SOURCE_FIELD, Line, Plan
 from crawler.dataset.mix.supply import written_label
 from crawler.storage.files.formats import Format
@@ -14,30 +11,17 @@ from crawler.storage.files.formats import Format
 HEAD = ("field", "value", "target", "tokens", "of target", "documents", "records", "epochs")
 
 
-def card(plan: Plan, done: Exported, form: Format) -> str:
-    """Markdown with YAML front matter, as `datasets.load_dataset` reads it; equal mixtures have equal cards."""
-    extra = [{"name": SOURCE_FIELD, "dtype": "string"}] if _has_own_column(form) else []
-    front = {
-        "pretty_name": "Mixture",
-        "license": "other",
-        "license_name": "per-record",
-        "task_categories": ["text-generation"],
-        "configs": [{"config_name": "default", "data_files": [{"split": "train", "path": [form.pattern]}]}],
-        **({"dataset_info": {"features": [*form.features, *extra]}} if form.features else {}),
-    }
-    head = yaml.safe_dump(front, sort_keys=False, allow_unicode=True, default_flow_style=False)
-    return f"---\n{head}---\n\n" + "\n".join(_body(plan, done)) + "\n"
+def column_of(form: Format) -> tuple[dict[str, str], ...]:
+    """The column with the source, for the card: of JSON lines. Parquet has it in `extra`, Dolma's in `metadata`."""
+    is_lines = form.folder == "data" and form.suffix.startswith("jsonl")
+    return ({"name": SOURCE_FIELD, "dtype": "string"},) if is_lines else ()
 
 
-def _has_own_column(form: Format) -> bool:
-    """Of JSON lines; in Parquet the source stands in `extra`, in Dolma's format in `metadata`."""
-    return form.folder == "data" and form.suffix.startswith("jsonl")
-
-
-def _body(plan: Plan, done: Exported) -> Iterator[str]:
-    yield "# Mixture"
+def section(plan: Plan) -> Iterator[str]:
+    """Lines of Markdown; equal mixtures have equal ones."""
+    yield "## Mixture"
     yield ""
-    yield f"{plan.tokens:,} tokens ({plan.counted_by}): {plan.documents:,} documents in {done.documents:,} records."
+    yield f"{plan.tokens:,} tokens ({plan.counted_by}): {plan.documents:,} documents in {plan.uses:,} records."
     yield f"`{SOURCE_FIELD}` names the source of each record; `{MIX}` has the sources by hash, and every figure here."
     yield ""
     yield "| source | read | withdrawn | without text |"
@@ -54,6 +38,7 @@ def _body(plan: Plan, done: Exported) -> Iterator[str]:
         yield f"Values of {plan.spec.cap.by} that reach the cap of {plan.spec.cap.tokens:,.0f} tokens: " + (
             f"{len(plan.capped):,}."
         )
+    yield ""
 
 
 def cells(line: Line) -> tuple[str, ...]:

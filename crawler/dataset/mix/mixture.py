@@ -11,11 +11,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from crawler.dataset.export import Exported, Filling, draft_beside, put, settle_version
+from crawler.dataset.export import Exported, Filling, draft_beside, put, put_all, settle_version
 from crawler.dataset.export_formats import export_format
 from crawler.dataset.mix.pick import Picked, pick
 from crawler.dataset.mix.solve import Marginal, Problem, solve
@@ -97,6 +97,16 @@ class Plan:
         }
 
 
+class Describer(Protocol):
+    """Sees each document once and makes the published documents of the mixture: content by name."""
+
+    def add(self, record: Record, source: str) -> None:
+        """Take a document. source: its name in the spec."""
+
+    def documents(self, plan: Plan, files: list[dict[str, Any]], form: Format) -> dict[str, bytes]:
+        """files: as the manifest lists them."""
+
+
 def plan(spec: Spec, progress: Callable[[int], object] = lambda _: None) -> Plan:
     """What the mixture would be. Raises: UnreachableError, StorageError."""
     with _Mixture(spec, progress) as mixture:
@@ -109,13 +119,14 @@ def mix(
     to: str,
     *,
     max_bytes: int,
-    card: Callable[[Plan, Exported, Format], str] | None = None,
+    describe: Callable[[Sources], Describer] | None = None,
     progress: Callable[[int], object] = lambda _: None,
     clock: Clock = time.time,
 ) -> tuple[Plan, Exported]:
     """Write the mixture to the folder `out`, in the format `to`; equal sources give equal bytes outside its registry.
 
-    max_bytes: of records as JSON in one file. card: makes README.md. progress: documents read, then written.
+    max_bytes: of records as JSON in one file. describe: makes who makes the published documents. progress:
+    documents read, then written.
     Memory: DuckDB's limit, the groups, one record (with Parquet one row group).
     Raises: UnreachableError before anything is written; StorageError where `out` is in use, a file is damaged, no
     document is picked, or a source changes meanwhile.
@@ -124,11 +135,12 @@ def mix(
         form, draft = export_format(to), draft_beside(out, stack)
         mixture = stack.enter_context(_Mixture(spec, progress))
         files = Filling(draft, form, max_bytes, progress)
-        files.fill(mixture.records())
+        describer = describe(mixture.sources) if describe is not None else None
+        files.fill(mixture.records(describer))
         lineage = mixture.sources.lineage()
         mixture.check_unchanged()
-        if card is not None:
-            put(draft / "README.md", card(mixture.plan, files.result(), form).encode())
+        if describer is not None:
+            put_all(draft, describer.documents(mixture.plan, files.files, form))
         put(draft / MIX, indented(_manifest(mixture.plan, to, lineage, files)))
         settle_version(draft, out, MIX, mixture.sources.places(), now=clock())
     return mixture.plan, files.result()
@@ -153,7 +165,7 @@ class _Mixture:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def records(self) -> Iterator[Record]:
+    def records(self, describer: Describer | None = None) -> Iterator[Record]:
         """Round by round, so that the repeats of a document are apart; in each, the sources in the spec's order."""
         for times in range(1, self.plan.rounds + 1):
             for number, source in enumerate(self._spec.sources):
@@ -161,6 +173,8 @@ class _Mixture:
                 wanted = next(places, None)
                 for place, record in enumerate(self.sources.read(number, Counts()) if wanted is not None else ()):
                     if place == wanted:
+                        if describer is not None and times == 1:
+                            describer.add(record, source.name)
                         yield record | {SOURCE_FIELD: source.name}
                         wanted = next(places, None)
                     if wanted is None:

@@ -87,6 +87,14 @@ class Sources:
         stats = [path.stat() for paths in self._files.values() for path in paths]
         return [*manifests, *((stat.st_size, stat.st_mtime_ns) for stat in stats)]
 
+    def corpora(self) -> list[Place]:
+        """The corpora among the sources."""
+        return [side.place for side in self._sides.values()]
+
+    def others(self) -> dict[str, list[str]]:
+        """Names of the files of each source that is no corpus."""
+        return {name: [path.name for path in paths] for name, paths in self._files.items()}
+
     def lineage(self) -> list[dict[str, Any]]:
         """What the sources are, by hash: of the manifest of a corpus, of each file of others."""
         found = []

@@ -62,6 +62,19 @@ def standing_hash(place: Place) -> str:
         return hashlib.sha256(file.read()).hexdigest()
 
 
+def manifest_of(place: Place) -> tuple[str, str, dict[str, Any]]:
+    """Name, hash and content of the manifest of a derived folder. Raises: StorageError where it cannot be read."""
+    name = _manifest_in(place)
+    with place.open_listed(name) as file:
+        raw = file.read()
+    try:
+        content = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise StorageError(f"{place.path_of(name)}: is not JSON ({error}); restore it from a copy") from error
+    _described(content, "", name)  # says what is wrong where it lists no files
+    return name, hashlib.sha256(raw).hexdigest(), content
+
+
 def is_corpus(place: Place) -> bool:
     """True for a corpus, False for a derived folder. Raises: StorageError where it is neither."""
     return _manifest_in(place) == MANIFEST

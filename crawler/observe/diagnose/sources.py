@@ -9,20 +9,20 @@ import asyncio
 import hashlib
 import heapq
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from crawler.config import Config
-from crawler.document import Document, Reason
+from crawler.dataset.verdicts import standing_records
+from crawler.document import Document
 from crawler.documents.from_archive import document_from_archive
-from crawler.observe.report.holds import current
 from crawler.pool.pool import StagePool
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, expand, read_archive
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, record_of, rejection_of
-from crawler.storage.files.shards import read_records
+from crawler.storage.types import Manifest
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ class Sampled:
 def from_corpus(corpus_dir: str, choice: Choice) -> Sampled:
     """Records of the sealed files of a corpus, kept and rejected, as they lie there; nothing runs.
 
-    Holds are those that stand now: what earlier runs left open is history (`crawler/observe/report/holds.py`).
+    Of each page the record that stands: what earlier visits found is history (`crawler/dataset/verdicts.py`).
 
     Raises: StorageError where there is no corpus or no sealed file; while reading, where a file is damaged.
     """
@@ -73,8 +73,7 @@ def from_corpus(corpus_dir: str, choice: Choice) -> Sampled:
             f"{corpus_dir}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
         )
     judged_by = {run["config_digest"]: run["judging_digest"] for run in manifest["runs"] if "judging_digest" in run}
-    standing = {entry["path"] for entry in current(entries, manifest["runs"])}
-    records = _lines(place, [entry["path"] for entry in entries], standing)
+    records = _read(place, manifest)
     return Sampled(choice.of(records, lambda record: str(record.get("canonical_url"))), judged_by)
 
 
@@ -101,14 +100,11 @@ def record_for(doc: Document, config: Config) -> Record:
     return rejection_of(doc, doc.verdict, with_text=config.storage.rejected_text)
 
 
-def _lines(place: Place, paths: list[str], standing: Container[str]) -> Iterator[Record]:
-    """standing: the files whose holds are those of now."""
-    for path in paths:
-        try:
-            records = read_records(place, path)
-            yield from records if path in standing else (r for r in records if not Reason.holds(r.get("reason")))
-        except OSError as error:
-            raise StorageError(f"{place.path_of(path)}: cannot be read ({error}); restore it from a copy") from error
+def _read(place: Place, manifest: Manifest) -> Iterator[Record]:
+    try:
+        yield from standing_records(place, manifest)
+    except OSError as error:
+        raise StorageError(f"{place.url}: cannot be read ({error}); restore it from a copy") from error
 
 
 async def _judge(pages: Iterable[ArchivedResponse], config: Config) -> list[Record]:

@@ -24,9 +24,9 @@ def how_crawled(found: Provenance) -> str:
     sources = found.sources
     if not sources.has_crawled:
         return "no: every page comes from archives that others made" if sources.datasets else "no: nothing collected"
-    if sources.crawled.documents == found.summary.kept and not sources.replayed:
+    if sources.crawled.documents == found.count and not sources.replayed:
         return "yes"
-    parts = [f"{sources.crawled.documents:,} of {number_of(found.summary.kept, 'document')} crawled"]
+    parts = [f"{sources.crawled.documents:,} of {number_of(found.count, 'document')} crawled"]
     if sources.replayed:
         parts.append(f"{sources.replayed:,} of them read from the archives of a crawl, whose facts these are")
     return f"yes: {'; '.join(parts)}"
@@ -50,13 +50,10 @@ def behaviour(found: Provenance) -> str:
 
 
 def measures(found: Provenance) -> Iterator[str]:
-    """What was done about reservations of rights: one sentence for each set of rules, of crawls and of replays."""
-    for rules in found.sources.rules:
-        yield _while_crawling(rules)
-    for rules in found.sources.judged:
-        yield _while_replaying(found, rules)
-    if not found.sources.rules and not found.sources.judged:
-        yield NOT_RECORDED
+    """What was done about reservations of rights: each sentence once, of crawls and of replays."""
+    said = [_while_crawling(rules) for rules in found.sources.rules]
+    said += [_while_replaying(found, rules) for rules in found.sources.judged]
+    yield from dict.fromkeys(said or [NOT_RECORDED])  # rules that differ in what is not said here are one sentence
 
 
 def dataset_sentence(dataset: Dataset) -> str:
@@ -73,9 +70,13 @@ def dataset_sentence(dataset: Dataset) -> str:
     words = "; ".join(f"{name}: {value}" for name, value in said.items() if value) or "nothing of their origin"
     return (
         f"{words}. Files: {_named(sorted(part.archives))}. Kept: {number_of(part.documents, 'document')} "
-        f"fetched {part.first[:10]} to {part.last[:10]} from {number_of(len(part.domains), 'domain')}: "
-        f"{_named(list(part.ranked()))}"
+        f"{_when(dataset)}from {number_of(len(part.domains), 'domain')}: {_named(list(part.ranked()))}"
     )
+
+
+def _when(dataset: Dataset) -> str:
+    part = dataset.part
+    return f"fetched {part.first[:10]} to {part.last[:10]} " if part.first else ""
 
 
 def denials() -> str:
@@ -105,7 +106,7 @@ def _signed(found: Provenance) -> Iterator[str]:
 def _pace(found: Provenance) -> str:
     scope = " or ".join(sorted(found.facts("politeness_scope"))) or "domain"
     delay = f"at least {_numbers(found.facts('delay_seconds'))} s between requests to one {scope} over all workers"
-    if any(tier != NO_TIER for tier in found.tiers):
+    if any(tier != NO_TIER for tier in found.kept.tiers):
         delay += ", longer where the allowlist asks for it"
     longest = found.facts("robots_max_delay_seconds")
     limit = f" (up to {_numbers(longest)} s)" if longest else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,42 +23,46 @@ MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where the documents of a data set are, for readers of its card. data_files: globs; features: None = by reader."""
+    """Where the documents of a data set are, for its readers. data_files: globs; features: None = by reader.
+
+    media_type: of the files. is_records: their columns are the fields of the record.
+    """
 
     data_files: list[str]
     features: list[dict[str, Any]] | None
+    media_types: tuple[str, ...] = ()
+    is_records: bool = True
 
 
 def shards_of(found: Provenance) -> Files:
     """The shards of the corpus itself, whatever formats they have."""
-    used = (format_of(entry["path"]) for entry in found.manifest["files"] if entry["kind"] == SHARDS)
-    features = {form.suffix: form.features for form in used}
-    first = next(iter(features.values()), None)
-    same = all(each == first for each in features.values())
-    return Files([f"{SHARDS}/*.{suffix}" for suffix in sorted(features)], first if same else None)
+    used = {form.suffix: form for form in (format_of(entry["path"]) for entry in found.files)}
+    features = [form.features for form in used.values()]
+    same = features and all(each == features[0] for each in features)
+    patterns = [f"{SHARDS}/*.{suffix}" for suffix in sorted(used)]
+    return Files(patterns, features[0] if same else None, tuple(sorted({form.media_type for form in used.values()})))
 
 
-def card(found: Provenance, files: Files | None = None, *, documents: int | None = None) -> str:
-    """The card as Markdown; equal corpora give equal text. files: of an export; else the shards of the corpus.
+def card(found: Provenance, files: Files | None = None, more: Iterable[str] = ()) -> str:
+    """The card as Markdown; equal documents give equal text.
 
-    documents: in the export; where they are fewer than in the corpus, the figures of the corpus are said to be those.
+    files: of a derived folder; None: the shards of the corpus. more: lines after the first section.
     """
-    front = yaml.safe_dump(
-        front_matter(found, files or shards_of(found)), sort_keys=False, allow_unicode=True, default_flow_style=False
-    )
-    return f"---\n{front}---\n\n" + "\n".join([*_note(found, documents), *_body(found)]).rstrip("\n") + "\n"
+    files = files or shards_of(found)
+    front = yaml.safe_dump(front_matter(found, files), sort_keys=False, allow_unicode=True, default_flow_style=False)
+    return f"---\n{front}---\n\n" + "\n".join(_body(found, more)).rstrip("\n") + "\n"
 
 
 def front_matter(found: Provenance, files: Files) -> dict[str, Any]:
     """What hubs index. Licences are per record: the card names one only where every document has that one."""
-    licences = list(found.summary.licences)
+    licences = list(found.kept.by("licences"))
     same = len(licences) == 1 and not found.unlicensed
     return {
         "pretty_name": found.name,
-        "language": list(found.summary.languages),
+        "language": list(found.kept.by("languages")),
         "license": "other",
         "license_name": licences[0] if same else "per-record",
-        "size_categories": [_size(found.summary.kept)],
+        "size_categories": [_size(found.count)],
         "task_categories": ["text-generation"],
         "tags": [*(["web-crawl"] if found.sources.has_crawled else []), "provenance", "opt-out"],
         "configs": [{"config_name": "default", "data_files": [{"split": "train", "path": files.data_files}]}],
@@ -66,36 +70,40 @@ def front_matter(found: Provenance, files: Files) -> dict[str, Any]:
     }
 
 
-def _note(found: Provenance, documents: int | None) -> list[str]:
-    if documents is None or documents == found.summary.kept:
-        return []
-    held = f"This export holds {documents:,} of the {number_of(found.summary.kept, 'document')} of the corpus below"
-    return [f"{held}: the latest of each page, and none that was withdrawn.", ""]
-
-
 def _size(count: int) -> str:
     return next((name for limit, name in (*_SIZES, *_MORE_SIZES) if count < limit), "n>100B")
 
 
-def _body(found: Provenance) -> Iterator[str]:
-    summary = found.summary
+def _body(found: Provenance, more: Iterable[str]) -> Iterator[str]:
+    tally = found.kept.tally
     yield f"# {found.name}"
     yield ""
-    pages, domains = number_of(summary.kept, "web page"), number_of(len(found.domains), "domain")
-    yield f"Main text of {pages} of {domains}: {number_of(summary.words, 'word')}, about"
-    yield f"{number_of(summary.tokens, 'token')}. {_period(found)}Version {found.version} of the corpus,"
-    yield f"last changed {found.updated}."
+    pages, domains = number_of(found.count, "web page"), number_of(len(found.domains), "domain")
+    yield f"Main text of {pages} of {domains}: {number_of(tally.words, 'word')}, about"
+    yield f"{number_of(tally.tokens, 'token')}. {_period(found)}{_version(found)}last changed {found.updated}."
+    yield from _left_out(found)
     yield ""
-    yield from _section("Languages", _table(("language", "documents"), summary.languages))
-    yield from _section("Licences", [*_licence_note(found), *_table(("licence", "documents"), summary.licences)])
+    yield from more
+    yield from _section("Languages", _table(("language", "documents"), found.kept.by("languages")))
+    licences = _table(("licence", "documents"), found.kept.by("licences"))
+    yield from _section("Licences", [*_licence_note(found), *licences])
     sizes = {name: size.documents for name, size in found.domains.items()}
     yield from _section("Largest domains", _table(("domain", "documents"), sizes))
     yield from _section("How it was collected", _collection(found))
-    rejected = {f"{verdict.stage}/{verdict.reason}": verdict.count for verdict in summary.rejections}
-    yield from _section("What was left out, and why", _table(("stage/reason", "pages"), rejected))
+    yield from _section("What was left out, and why", _table(("stage/reason", "pages"), found.rejections))
     yield from _section("Personal data", _personal(found))
     yield from _section("Withdrawal", _withdrawal(found))
     yield from _section("Uses, limits and biases", [TO_COMPLETE])
+
+
+def _version(found: Provenance) -> str:
+    return "Its sources were " if found.kind == "mixture" else f"Version {found.version} of the corpus, "
+
+
+def _left_out(found: Provenance) -> Iterator[str]:
+    if found.kind != "corpus":
+        yield "Of each page the latest document is there, and none that was withdrawn when this was made"
+        yield f"({number_of(found.withdrawn, 'withdrawn document')} left out)."
 
 
 def _section(title: str, lines: list[str]) -> Iterator[str]:
@@ -115,24 +123,24 @@ def _table(head: tuple[str, str], counts: dict[str, int]) -> list[str]:
 
 def _licence_note(found: Provenance) -> list[str]:
     """Who says so: the allowlist's tags have a tier, those that a page gives itself have none."""
-    listed = sum(count for tier, count in found.tiers.items() if tier != NO_TIER)
-    tagged = sum(found.summary.licences.values())
+    listed = sum(count for tier, count in found.kept.tiers.items() if tier != NO_TIER)
+    tagged = sum(found.kept.by("licences").values())
     own = tagged - listed
     said = f"{number_of(listed, 'document')} with the tag of the allowlist, {own:,} with one that the page itself names"
     notes = [f"{said}, {found.unlicensed:,} with none.", ""]
-    return [*notes, *_table(("reviewed by, on", "documents"), found.summary.reviews), ""] if listed else notes
+    return [*notes, *_table(("reviewed by, on", "documents"), found.kept.by("reviews")), ""] if listed else notes
 
 
 def _collection(found: Provenance) -> list[str]:
-    seen = ", ".join(f"{name} {count:,}" for name, count in found.signals.items()) or "none"
+    seen = ", ".join(f"{name} {count:,}" for name, count in sorted(found.kept.signals.items())) or "none"
     return [
         *_crawler(found),
-        *(line for d in found.sources.datasets for line in (f"Archives of others: {dataset_sentence(d)}.", "")),
+        *(line for d in found.sources.datasets for line in (f"Data of others: {dataset_sentence(d)}.", "")),
         *(line for text in measures(found) for line in (f"Reservations of rights: {text}.", "")),
         f"Statements about AI use seen on kept pages (documents by protocol): {seen}. Each record has them in "
         "`optout_signals`, with `robots_status`, `robots_sha256` and `robots_fetched_at` beside them.",
         "",
-        f"Configuration: {', '.join(found.summary.config_digests) or 'not recorded'}.",
+        f"Configuration: {', '.join(found.origins.config_digests) or 'not recorded'}.",
     ]
 
 
@@ -144,13 +152,13 @@ def _crawler(found: Provenance) -> list[str]:
 
 
 def _period(found: Provenance) -> str:
-    summary = found.summary
-    return f"Fetched {summary.first_crawled_at} to {summary.last_crawled_at}. " if summary.first_crawled_at else ""
+    tally = found.kept.tally
+    return f"Fetched {tally.first} to {tally.last}. " if tally.first else ""
 
 
 def _personal(found: Provenance) -> list[str]:
-    kinds = _table(("kind", "documents"), found.summary.pii_types)
-    head = f"Replaced by typed placeholders in {number_of(found.redacted, 'document')}; `pii_spans` says where."
+    kinds = _table(("kind", "documents"), found.kept.by("pii_types"))
+    head = f"Replaced by typed placeholders in {number_of(found.kept.redacted, 'document')}; `pii_spans` says where."
     return [head, "", *kinds] if kinds else [head]
 
 

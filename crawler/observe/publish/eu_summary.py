@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from crawler.number import number_of
+from crawler.observe.html import render
 from crawler.observe.publish.behaviour import (
     NOT_RECORDED,
     behaviour,
@@ -22,12 +23,20 @@ from crawler.observe.publish.behaviour import (
 from crawler.observe.publish.provenance import Provenance
 
 TO_COMPLETE = "[to be completed by the model provider]"
-TEMPLATE = (
-    "Template for the Public Summary of Training Content for general-purpose AI models required by Article 53(1)(d) of "
-    "Regulation (EU) 2024/1689 (AI Act)"
+TITLE = (
+    "Public summary of training content for general-purpose AI models, Article 53(1)(d) of Regulation (EU) 2024/1689 "
+    "(AI Act)"
 )
+TEMPLATE = "template of the AI Office, 24 July 2025"
+MADE_BY = {
+    "corpus": "The corpus's part, made by `gristmill report --eu` from manifest and records.",
+    "export": "The part of this export of a corpus, made by `gristmill dataset export` from manifest and records.",
+    "mixture": "The part of this mixture, made by `gristmill dataset mix` from its records and its sources' manifests.",
+}
 MOST_LISTED = 1_000
 """Domains that the text lists; eu_summary.json lists all that the template asks for."""
+DOMAINS_IN = "2.3"
+"""The section with the table of domains."""
 SHARE, SME_SHARE, SME_MOST = 0.10, 0.05, 1_000
 _RANGES = ((10**9, "less than 1 billion tokens"), (10**13, "1 billion to 10 trillion tokens"))
 
@@ -58,7 +67,9 @@ def sections(found: Provenance) -> list[Section]:
 def as_json(found: Provenance) -> dict[str, Any]:
     """The summary as plain JSON types, with the complete list of the largest domains."""
     return {
+        "title": TITLE,
         "template": TEMPLATE,
+        "of": found.kind,
         "version_of_corpus": found.version,
         "last_update": found.updated,
         "sections": [
@@ -88,19 +99,23 @@ def as_json(found: Provenance) -> dict[str, Any]:
 
 def as_markdown(found: Provenance) -> str:
     """The summary as a document for people."""
-    lines = [f"# {TEMPLATE}", ""]
-    lines += [
-        "The corpus's part, made by `gristmill report --eu` from manifest and records. What only the provider of a"
-    ]
-    lines += [f"model can say is marked {TO_COMPLETE}.", ""]
-    lines += [f"Version of the corpus: {found.version}  ", f"Last update: {found.updated}", ""]
+    lines = [f"# {TITLE}", "", *preface(found), ""]
     for section in sections(found):
         lines += [f"{'#' * (1 + len(section.number.split('.')))} {section.number}. {section.title}", ""]
         for item in section.fields:
             lines += [f"**{item.label}:** {item.value}", ""]
-        if section.number == "2.3" and found.sources.crawled.documents:
+        if section.number == DOMAINS_IN and found.sources.crawled.documents:
             lines += [*_domain_table(found), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def preface(found: Provenance) -> list[str]:
+    """Whose part of a provider's summary this is, and of when."""
+    marked = f"What only the provider of a model can say is marked {TO_COMPLETE}."
+    stand = [f"Last update: {found.updated}"]
+    if found.kind != "mixture":
+        stand.insert(0, f"Version of the corpus: {found.version}  ")
+    return [f"By the {TEMPLATE}. {MADE_BY[found.kind]}", marked, "", *stand]
 
 
 def _unknown(*labels: str) -> list[Field]:
@@ -113,19 +128,20 @@ def _general(found: Provenance) -> Iterator[Section]:
     yield Section("1.1", "Provider identification", _unknown(*names))
     labels = ("Versioned model name(s)", "Model dependencies", "Date of placement of the model on the Union market")
     yield Section("1.2", "Model identification", _unknown(*labels))
-    summary = found.summary
+    tally = found.kept.tally
     size = (
-        f"{number_of(summary.tokens, 'token')} (estimated), {number_of(summary.words, 'word')} in "
-        f"{number_of(summary.kept, 'document')}"
+        f"{number_of(tally.tokens, 'token')} (estimated), {number_of(tally.words, 'word')} in "
+        f"{number_of(found.count, 'document')}"
     )
+    repeats = f"; {number_of(found.uses, 'record')}, since some are there several times" if found.uses else ""
     fields = [
         Field("Modality", "text"),
-        Field("Training data size: text of this corpus", f"{_range(summary.tokens)}: {size}"),
+        Field(f"Training data size: text of this {found.kind}", f"{_range(tally.tokens)}: {size}{repeats}"),
         *_unknown("Training data size: overall"),
         Field("Types of content", _content(found)),
-        Field("Latest date of data acquisition/collection in this corpus", _month(summary.last_crawled_at)),
+        Field("Latest date of data acquisition/collection in this text", _month(tally.last)),
         *_unknown("Latest date of data acquisition/collection for model training"),
-        Field("Linguistic characteristics", _counts(summary.languages, "language", "documents")),
+        Field("Linguistic characteristics", _counts(found.kept.by("languages"), "language", "documents")),
         Field("Other relevant characteristics", _licences(found)),
     ]
     yield Section("1.3", "Modalities, overall training data size and other characteristics", fields)
@@ -149,14 +165,15 @@ def _sources(found: Provenance) -> Iterator[Section]:
 
 def _datasets(found: Provenance) -> Iterator[Field]:
     sources = found.sources
-    if not sources.datasets:
-        yield Field("Archives of others that this corpus was made from", "none")
-    else:
-        text = f"{sources.taken:,} of {number_of(found.summary.kept, 'document')} from archives of others, judged again"
-        yield Field("Archives of others that this corpus was made from", text)
+    text = f"{sources.taken:,} of {number_of(found.count, 'document')} from {_others(found)}"
+    yield Field(f"Data of others that this {found.kind} was made from", text if sources.datasets else "none")
     for dataset in sources.datasets:
-        yield Field("As these archives say of themselves", dataset_sentence(dataset))
+        yield Field("What these data say of themselves", dataset_sentence(dataset))
     yield from _unknown("Have publicly available datasets been used")
+
+
+def _others(found: Provenance) -> str:
+    return "archives of others, judged again" if found.kind == "corpus" else "archives and files of others"
 
 
 def _crawled(found: Provenance) -> Iterator[Field]:
@@ -182,9 +199,9 @@ def _crawled(found: Provenance) -> Iterator[Field]:
 
 def _scripts(found: Provenance) -> str:
     return (
-        f"{found.scripts_run:,} of {number_of(found.summary.kept, 'kept document')}, in a browser whose requests are "
-        f"the crawler's own; the text is what scripts drew in {found.methods['js']:,} and JSON that scripts fetched in "
-        f"{found.methods['captured']:,}"
+        f"{found.kept.scripts_run:,} of {number_of(found.count, 'kept document')}, in a browser whose requests are "
+        f"the crawler's own; the text is what scripts drew in {found.kept.methods['js']:,} and JSON that scripts "
+        f"fetched in {found.kept.methods['captured']:,}"
     )
 
 
@@ -198,70 +215,80 @@ def _processing(found: Provenance) -> Iterator[Section]:
     ]
     title = "Respect of reservation of rights from text and data mining exception or limitation"
     yield Section("3.1", title, fields)
-    words = (
-        f"documents by tier of review in the allowlist: {_counts(found.tiers, 'tier', '')}; by who reviewed the "
-        f"licence and when: {_counts(found.summary.reviews, 'review', '')}"
-    )
+    tiers = _counts(dict(sorted(found.kept.tiers.items())), "tier", "")
+    reviews = _counts(found.kept.by("reviews"), "review", "")
+    words = f"documents by tier of review in the allowlist: {tiers}; by who reviewed the licence and when: {reviews}"
     illegal = [Field("Measures in this crawl", words), *_unknown("Measures taken before training")]
     yield Section("3.2", "Removal of illegal content", illegal)
     yield Section("3.3", "Other information", [Field("Personal data", _personal(found))])
 
 
 def _stopped(found: Provenance) -> str:
-    if not found.sources.has_crawled:
-        return "nothing was fetched, so nothing was stopped before it was fetched"
-    if found.sources.subset_of:
-        return f"not recorded in a subset; the corpus whose manifest has SHA-256 {found.sources.subset_of} says it"
-    elsewhere = f"what crawls stopped whose archives were replayed is {NOT_RECORDED} in these archives"
-    if not found.sources.has_fetched:
-        return elsewhere
+    """Pages whose latest visit was refused; each counts once."""
+    sources, said = found.sources, []
+    if sources.subset_of:
+        return f"not recorded in a subset; the corpus whose manifest has SHA-256 {sources.subset_of} says it"
+    if sources.has_fetched:
+        said.append(_refusals(found, "crawl"))
+    if sources.judged:
+        judged = _refusals(found, "replay")
+        said.append(f"while archives were judged: {judged}")
+    if sources.replayed:
+        said.append(f"what the crawls stopped whose archives were replayed is {NOT_RECORDED} in these archives")
+    return "; ".join(said) or "nothing: no page was fetched and no archive was judged"
+
+
+def _refusals(found: Provenance, kind: Literal["crawl", "replay"]) -> str:
     counts = {
-        "by robots.txt": found.rejected("robots_disallowed"),
-        "by an opt-out": found.rejected("optout"),
-        f"by a denial ({denials()})": found.rejected("access_denied"),
-        "on hold because a control file could not be read": found.held("hold_robots_unreachable", "hold_control_file"),
+        "by robots.txt": found.stopped(kind, "robots_disallowed"),
+        "by an opt-out": found.stopped(kind, "optout"),
+        f"by a denial ({denials()})": found.stopped(kind, "access_denied"),
     }
-    said = ", ".join(f"{number_of(count, 'page')} {how}" for how, count in counts.items())
-    return f"{said}; {elsewhere}" if found.sources.replayed else said
+    if kind == "crawl":
+        held = found.held("hold_robots_unreachable", "hold_control_file")
+        counts["on hold because a control file could not be read"] = held
+    return ", ".join(f"{number_of(count, 'page')} {how}" for how, count in counts.items())
 
 
 def _withdrawals(found: Provenance) -> str:
     elsewhere = "; those of the corpus that it was selected from are listed there" if found.sources.subset_of else ""
     if found.sources.replayed:
         elsewhere += f"; those from crawls whose archives were replayed are {NOT_RECORDED} in these archives"
-    if found.undone:
-        elsewhere += f"; {number_of(found.undone, 'withdrawal')} taken back"
-    if not found.withdrawals:
+    if found.origins.undone:
+        elsewhere += f"; {number_of(found.origins.undone, 'withdrawal')} taken back"
+    if found.withdrawn:
+        elsewhere += f"; {number_of(found.withdrawn, 'withdrawn document')} left out of this {found.kind}"
+    if not found.origins.withdrawals:
         return f"none so far{elsewhere}"
-    gone, by_rule = found.removed_with(found.requests), found.by_rule
-    refused = len({domain for wish in found.withdrawals for domain in wish["refused"]})
+    asked, by_rule = found.requests, found.by_rule
+    refused = len({domain for wish, _ in found.origins.withdrawals for domain in wish["refused"]})
     never = f"; {number_of(refused, 'domain')} not requested again" if refused else ""
     rules = (
         f"; {number_of(len(by_rule), 'time')} by a rule (no longer granted, refused by now, or its time is over), "
-        f"{number_of(found.removed_with(by_rule), 'document')} removed"
+        f"{number_of(sum(gone for _, gone in by_rule), 'document')} removed"
     )
-    asked = f"{number_of(len(found.requests), 'request')}, {number_of(gone, 'document')} removed"
-    return f"{asked}{never}{rules if by_rule else ''}{elsewhere}"
+    gone = number_of(sum(gone for _, gone in asked), "document")
+    said = f"{number_of(len(asked), 'request')}, {gone} removed"
+    return f"{said}{never}{rules if by_rule else ''}{elsewhere}"
 
 
 def _personal(found: Provenance) -> str:
-    kinds = _counts(found.summary.pii_types, "kind", "documents")
-    return (
-        f"replaced by placeholders in {found.redacted:,} of {number_of(found.summary.kept, 'kept document')} ({kinds})"
-    )
+    kinds = _counts(found.kept.by("pii_types"), "kind", "documents")
+    redacted = found.kept.redacted
+    return f"replaced by placeholders in {redacted:,} of {number_of(found.count, 'kept document')} ({kinds})"
 
 
 def _content(found: Provenance) -> str:
-    summary = found.summary
-    return (
-        f"main text of {number_of(summary.kept, 'web page')} of {number_of(len(found.domains), 'domain')}, "
-        f"{_counts(summary.languages, 'language', 'documents')}"
-    )
+    return f"main text of {number_of(found.count, 'web page')} of {number_of(len(found.domains), 'domain')}"
 
 
 def _licences(found: Provenance) -> str:
-    named = _counts(found.summary.licences, "licence", "documents")
-    return f"{named}; {found.unlicensed:,} without one" if found.summary.licences and found.unlicensed else named
+    """Labelled: a bare list of codes says nothing to who reads it."""
+    licences = found.kept.by("licences")
+    if not licences:
+        return "licence of each document: none recorded"
+    rest = f"; {found.unlicensed:,} without a recorded licence" if found.unlicensed else ""
+    return f"licence of each document: {_counts(licences, 'licence', 'documents')}{rest}"
 
 
 def _counts(counts: dict[str, int], one: str, unit: str) -> str:
@@ -291,3 +318,17 @@ def _domain_table(found: Provenance) -> Iterator[str]:
     yield "|---|---:|---:|"
     for name, size in found.largest(SHARE, MOST_LISTED):
         yield f"| {name} | {size.documents:,} | {size.characters:,} |"
+
+
+def as_html(found: Provenance) -> str:
+    """The summary as a page for a browser and for paper: nothing is loaded, nothing can be folded away."""
+    listed = found.largest(SHARE, MOST_LISTED) if found.sources.crawled.documents else []
+    return render(
+        "summary.html",
+        title=TITLE,
+        preface=[line.strip() for line in preface(found) if line],
+        sections=sections(found),
+        domains_in=DOMAINS_IN,
+        domains=listed,
+        to_complete=TO_COMPLETE,
+    )

@@ -1,29 +1,34 @@
-"""What a corpus can prove about itself, gathered once for EU summary, Croissant file and dataset card.
+"""What a corpus, an export or a mixture can prove about itself, gathered once for all published documents.
 
-Everything comes from the manifest, the records and the list of withdrawals; nothing is typed in, nothing is the time
-of day, so equal corpora give equal documents.
+Everything comes from the manifests, the records and the lists of withdrawals; nothing is typed in, nothing is the time
+of day, so equal corpora give equal documents. Pages and documents are counted, each once, never visits.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from crawler.dataset.refused import address_of, addresses_of
-from crawler.dataset.rewrite import read_files
+from crawler.dataset.registry.behind import refusals_of
+from crawler.dataset.rewrite import records_in
+from crawler.dataset.supersede import read_latest
+from crawler.dataset.verdicts import Maker, Verdict, not_kept, page_of, stands_now, told_by
 from crawler.dataset.withdrawals import WishLine, in_force, log_lines, removed_by, undone
-from crawler.observe.publish.sources import Collector, DomainSize, Part, Sources, rejected_in_crawls
-from crawler.observe.report.summary import Summary, summarise
+from crawler.document import DropReason, Reason
+from crawler.observe.publish.sources import Collector, DomainSize, Part, Sources, kind_of
+from crawler.observe.reasons import order
 from crawler.storage.files.accounts import counts_of
 from crawler.storage.files.place import SHARDS, Place
-from crawler.storage.files.shards import read_records
-from crawler.storage.types import Manifest
+from crawler.storage.files.records import Record
+from crawler.storage.files.tally import Tally
+from crawler.storage.types import Entry, Manifest
 
 NO_TIER = "none"
-"""Key in `Provenance.tiers` of what no entry of an allowlist covers."""
+"""Key in `Kept.tiers` of what no entry of an allowlist covers."""
 _Fact = Literal[
     "user_agent",
     "product_token",
@@ -38,80 +43,153 @@ _Fact = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """One corpus: the summary, the manifest, the size of each domain (largest first), and every rule that held.
+Kind = Literal["corpus", "export", "mixture"]
 
-    sources: how the documents came here. stopped: rejected documents of crawls by reason. updated: when the corpus last
-    changed, RFC 3339, UTC.
+
+@dataclass(slots=True)
+class Kept:
+    """The documents that are there, each counted once."""
+
+    tally: Tally = field(default_factory=Tally)
+    whole: Part = field(default_factory=Part)
+    tiers: Counter[str] = field(default_factory=Counter)
+    signals: Counter[str] = field(default_factory=Counter)  # opt-out and licence statements seen, by protocol
+    methods: Counter[str] = field(default_factory=Counter)  # by method_used
+    redacted: int = 0  # personal data was replaced
+    scripts_run: int = 0  # a browser drew the page, whichever text won
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Count one document."""
+        known = dict(record)
+        self.tally.add(known)
+        self.whole.add(record)
+        self.tiers[record.get("license_tier") or NO_TIER] += 1
+        self.signals.update({signal["protocol"] for signal in record.get("optout_signals") or ()})
+        self.methods[str(record.get("method_used"))] += 1
+        self.redacted += bool(record.get("pii_flag"))
+        self.scripts_run += counts_of(known).get("drawn", 0)
+
+    def by(self, name: str) -> dict[str, int]:
+        """Documents by value, most first. name: of the counts, such as languages, licences, reviews, pii_types."""
+        return most_first(self.tally.names[name])
+
+
+@dataclass(slots=True)
+class Origins:
+    """What the corpora say that the documents stand in, or were taken from.
+
+    rejections: pages that are not kept, by stage and reason. stopped: those that a rule of policy stopped, by whether
+    a crawl or the judging of archives did it. held: pages on hold by reason.
     """
 
-    summary: Summary
-    manifest: Manifest
-    domains: dict[str, DomainSize]
-    tiers: dict[str, int]
-    redacted: int  # kept documents in which personal data was replaced
-    signals: dict[str, int]  # opt-out and licence statements seen on kept pages, by protocol
-    sources: Sources
-    stopped: Counter[str]
-    withdrawals: list[WishLine] = field(default_factory=list)
-    removed: Counter[int] = field(default_factory=Counter)  # documents by the number of the withdrawal
+    crawls: list[str] = field(default_factory=list)
+    config_digests: list[str] = field(default_factory=list)
+    updated: str = ""
+    rejections: Counter[tuple[str, str]] = field(default_factory=Counter)
+    stopped: dict[str, Counter[str]] = field(default_factory=lambda: {"crawl": Counter(), "replay": Counter()})
+    held: Counter[str] = field(default_factory=Counter)
+    withdrawals: list[tuple[WishLine, int]] = field(default_factory=list)  # with the documents that each removed
     undone: int = 0  # withdrawals that were taken back
-    scripts_run: int = 0  # kept documents whose page a browser drew, whichever text won
-    methods: Counter[str] = field(default_factory=Counter)  # kept documents by method_used
+
+    def add(self, place: Place, manifest: Manifest) -> None:
+        """Read what one corpus says. Raises: StorageError."""
+        self.crawls += [name for name in manifest["crawls"] if name not in self.crawls]
+        self.config_digests += [each for each in manifest["config_digests"] if each not in self.config_digests]
+        times = [run["ended"] or run["started"] for run in manifest["runs"]]
+        times += [step["time"] for step in manifest.get("lineage", [])]
+        self.updated = max([self.updated, *times])
+        kinds = {(run["crawl_id"], run["worker_id"], run["started"]): kind_of(run) for run in manifest["runs"]}
+        latest = told_by(manifest["runs"])
+        for said, pages in not_kept(place, manifest).items():
+            self._add(said, pages, kinds, latest)
+        log = list(log_lines(place))
+        gone = {address_of(line["url"]) for line in log if line["kind"] == "page"}
+        here = {one for record in records_in(place) for one in gone & addresses_of(record)} if gone else set[str]()
+        removed = removed_by(line for line in log if line["kind"] != "page" or address_of(line["url"]) not in here)
+        own = (wish for wish in in_force(place) if "inherited" not in wish)
+        self.withdrawals += [(wish, removed[wish["number"]]) for wish in own]
+        self.undone += len(undone(log))
+
+    def _add(self, said: Verdict, pages: int, kinds: Mapping[Maker, str], latest: Mapping[str, Maker]) -> None:
+        if Reason.holds(said.reason):
+            self.held[said.reason] += pages if stands_now(said.runs, latest) else 0
+        elif said.reason != DropReason.UNCHANGED:
+            replayed = bool(said.runs) and all(kinds.get(run) == "replay" for run in said.runs)
+            self.stopped["replay" if replayed else "crawl"][said.reason] += pages
+            self.rejections[said.stage, said.reason] += pages
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Documents and where they come from. kind: what they are published as. version: counted up by every rewrite.
+
+    sources: how the documents came here. files: those with the documents, for the Croissant file. withdrawn: records
+    that were left out of a derived folder because a source has withdrawn them. uses: its records, where documents are
+    there several times.
+    """
+
+    kind: Kind
+    version: int
+    kept: Kept
+    origins: Origins
+    sources: Sources
+    files: Sequence[Mapping[str, Any]]
+    withdrawn: int = 0
+    uses: int = 0
 
     @property
     def name(self) -> str:
         """The names of its crawls."""
-        return "-".join(self.summary.crawls) or "corpus"
-
-    @property
-    def version(self) -> int:
-        """Counted up by every rewrite."""
-        return int(self.manifest.get("version", 1))
+        crawls = "-".join(self.origins.crawls) or "corpus"
+        return crawls if self.kind == "corpus" else f"{self.kind} of {crawls}"
 
     @property
     def updated(self) -> str:
-        """The latest moment that the manifest knows."""
-        runs = self.manifest["runs"]
-        times = [run["ended"] or run["started"] for run in runs]
-        return max([*times, *(step["time"] for step in self.manifest.get("lineage", []))], default="")
+        """The latest moment that a manifest knows."""
+        return self.origins.updated
 
     @property
-    def characters(self) -> int:
-        """Of all kept texts."""
-        return sum(domain.characters for domain in self.domains.values())
+    def count(self) -> int:
+        """Documents."""
+        return self.kept.tally.documents
+
+    @property
+    def domains(self) -> dict[str, DomainSize]:
+        """The size of each domain, largest first."""
+        return self.kept.whole.ranked()
 
     @property
     def unlicensed(self) -> int:
         """Kept documents for which no licence is recorded."""
-        return self.summary.kept - sum(self.summary.licences.values())
+        return self.count - self.kept.tally.names["licences"].total()
+
+    @property
+    def rejections(self) -> dict[str, int]:
+        """Pages that were left out by stage/reason, in the order of the stages."""
+        counts = sorted(self.origins.rejections.items(), key=lambda item: (order(item[0][1]), item[0][0]))
+        return {f"{stage}/{reason}": count for (stage, reason), count in counts}
 
     def facts(self, name: _Fact) -> list[Any]:
         """The distinct values of one policy fact of everything that fetched for this corpus."""
         return list(dict.fromkeys(rules[name] for rules in self.sources.rules if rules.get(name) is not None))
 
     @property
-    def requests(self) -> list[WishLine]:
-        """Withdrawals that somebody asked for by naming domains or licences."""
-        return [wish for wish in self.withdrawals if not wish["rule"]]
+    def requests(self) -> list[tuple[WishLine, int]]:
+        """Withdrawals that somebody asked for, with the documents that each removed."""
+        return [(wish, gone) for wish, gone in self.origins.withdrawals if not wish["rule"]]
 
     @property
-    def by_rule(self) -> list[WishLine]:
+    def by_rule(self) -> list[tuple[WishLine, int]]:
         """Withdrawals by a rule: the allowlist no longer grants it, the page refuses by now, its time is over."""
-        return [wish for wish in self.withdrawals if wish["rule"]]
+        return [(wish, gone) for wish, gone in self.origins.withdrawals if wish["rule"]]
 
-    def removed_with(self, wishes: Iterable[WishLine]) -> int:
-        """Documents that these withdrawals removed."""
-        return sum(self.removed[wish["number"]] for wish in wishes)
-
-    def rejected(self, *reasons: str) -> int:
-        """Documents that crawls rejected for one of these reasons."""
-        return sum(self.stopped[reason] for reason in reasons)
+    def stopped(self, kind: Literal["crawl", "replay"], *reasons: str) -> int:
+        """Pages that crawls, or the judging of archives, rejected for one of these reasons."""
+        return sum(self.origins.stopped[kind][reason] for reason in reasons)
 
     def held(self, *reasons: str) -> int:
         """Pages that are on hold for one of these reasons."""
-        return sum(verdict.count for verdict in self.summary.holds if verdict.reason in reasons)
+        return sum(self.origins.held[reason] for reason in reasons)
 
     def largest(self, share: float, most: int | None = None) -> list[tuple[str, DomainSize]]:
         """The top share of the crawled domains by size of their text, at least one, at most `most`."""
@@ -120,40 +198,32 @@ class Provenance:
         return list(domains.items())[: count if most is None else min(count, most)]
 
 
+def most_first(counts: Mapping[str, int]) -> dict[str, int]:
+    """Sorted by count, then by name."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
 def gather(corpus_dir: str) -> Provenance:
-    """Read the manifest and every kept record once. Raises: StorageError where there is no corpus, or damage."""
+    """Read the manifest and every record. Raises: StorageError where there is no corpus, or damage."""
     place = Place(corpus_dir)
     manifest = place.manifest()
-    everything, collector = Part(), Collector(manifest)
-    tiers: Counter[str] = Counter()
-    signals: Counter[str] = Counter()
-    methods: Counter[str] = Counter()
-    redacted = scripts_run = 0
-    log = list(log_lines(place))
-    gone = {address_of(line["url"]) for line in log if line["kind"] == "page"}
-    back: set[str] = set()
-    for entry in read_files(place, (SHARDS,)):
-        for record in read_records(place, entry["path"]):
-            everything.add(record)
-            back |= gone & addresses_of(record) if gone else set()
-            collector.add(record)
-            tiers[record.get("license_tier") or NO_TIER] += 1
-            signals.update({signal["protocol"] for signal in record.get("optout_signals") or ()})
-            redacted += bool(record.get("pii_flag"))
-            methods[str(record.get("method_used"))] += 1
-            scripts_run += counts_of(record).get("drawn", 0)
-    return Provenance(
-        summary=summarise(corpus_dir),
-        manifest=manifest,
-        domains=everything.ranked(),
-        tiers=dict(sorted(tiers.items())),
-        redacted=redacted,
-        signals=dict(sorted(signals.items())),
-        sources=collector.sources(),
-        stopped=rejected_in_crawls(manifest),
-        withdrawals=[wish for wish in in_force(place) if "inherited" not in wish],
-        removed=removed_by(line for line in log if line["kind"] != "page" or address_of(line["url"]) not in back),
-        undone=len(undone(log)),
-        scripts_run=scripts_run,
-        methods=methods,
-    )
+    kept, collector, origins = Kept(), Collector([manifest]), Origins()
+    for record in _standing(place):
+        kept.add(record)
+        collector.add(record)
+    origins.add(place, manifest)
+    files = [_file_of(entry) for entry in manifest["files"] if entry["kind"] == SHARDS]
+    return Provenance("corpus", int(manifest.get("version", 1)), kept, origins, collector.sources(), files)
+
+
+def _standing(place: Place) -> Iterator[Record]:
+    """One kept record of each page, without what a withdrawal that was cut off has left."""
+    refused, seen = refusals_of([place]), set[bytes]()
+    for record in read_latest(place):
+        if (key := page_of(record)) not in seen and refused.of_record(record) is None:
+            seen.add(key)
+            yield record
+
+
+def _file_of(entry: Entry) -> dict[str, Any]:
+    return {name: entry[name] for name in ("path", "sha256", "bytes", "documents")}

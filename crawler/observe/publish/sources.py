@@ -7,14 +7,14 @@ archive that does not say under which rules it was crawled is not counted as one
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.documents.from_archive import UNKNOWN, WET
 from crawler.policy.facts import PolicyFacts
 from crawler.statkeys import REPLAY
-from crawler.storage.files.place import ARCHIVE, REJECTED
+from crawler.storage.files.place import ARCHIVE
 from crawler.storage.types import Manifest, Origin, Run, RunKind
 
 
@@ -31,6 +31,7 @@ class DomainSize:
 class Part:
     """Kept documents that came the same way.
 
+    archives: documents by name of the file, without its folder, which is the operator's own affair.
     robots_unknown: those whose archive does not say what robots.txt and opt-out files said. as_text: those that an
     archive holds as text alone (WET), without headers and markup.
     """
@@ -56,7 +57,7 @@ class Part:
         self.robots_unknown += record.get("robots_status") == UNKNOWN
         self.as_text += record.get("extractor") == WET
         if archive := record.get("warc_file"):
-            self.archives[archive] += 1
+            self.archives[str(archive).rpartition("/")[2]] += 1
 
     def ranked(self) -> dict[str, DomainSize]:
         """The domains, the one with most text first."""
@@ -97,17 +98,17 @@ class Sources:
 
 
 class Collector:
-    """Sorts the kept records of one corpus by where they come from."""
+    """Sorts kept records by where they come from. manifests: of the corpora that they stand in or were taken from."""
 
-    def __init__(self, manifest: Manifest) -> None:
-        self._runs = manifest["runs"]
+    def __init__(self, manifests: Iterable[Manifest]) -> None:
+        self._runs = [run for manifest in manifests for run in manifest["runs"]]
         self._origins = {name: origin for run in self._runs for name, origin in run.get("origins", {}).items()}
         self._crawled, self._replayed = Part(), 0
         self._datasets: dict[tuple[str, ...], Dataset] = {}
         self._read: set[str] = set()
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Take one kept record."""
+        """Take one kept record of a corpus."""
         archive = record.get("warc_file") or ""
         if not archive or archive.startswith(f"{ARCHIVE}/"):
             self._crawled.add(record)
@@ -119,6 +120,12 @@ class Collector:
             self._crawled.add(record)
         else:
             self._datasets.setdefault(_identity(origin), Dataset(origin)).part.add(record)
+
+    def add_from(self, name: str, files: Iterable[str], record: Mapping[str, Any]) -> None:
+        """Take one document of others. name: of the source; files: names of its files."""
+        origin: Origin = {"is_part_of": name}
+        dataset = self._datasets.setdefault((name,), Dataset(origin, Part(archives=Counter(dict.fromkeys(files, 0)))))
+        dataset.part.add({**record, "warc_file": None})
 
     def sources(self) -> Sources:
         """What the records amount to."""
@@ -146,18 +153,6 @@ def kind_of(run: Run) -> RunKind:
     if "selected_from" in run:
         return "select"
     return "replay" if any(name.startswith(REPLAY) for name in run["counters"]) else "crawl"
-
-
-def rejected_in_crawls(manifest: Manifest) -> Counter[str]:
-    """Rejected documents by reason, without those of files that replays alone have written."""
-    kinds = {(run["crawl_id"], run["worker_id"], run["started"]): kind_of(run) for run in manifest["runs"]}
-    found: Counter[str] = Counter()
-    for entry in manifest["files"]:
-        makers = [(made["crawl_id"], made["worker_id"], made["started"]) for made in entry.get("made_by", [])]
-        if entry["kind"] == REJECTED and not (makers and all(kinds.get(maker) == "replay" for maker in makers)):
-            for name, count in entry["reasons"].items():
-                found[name.rpartition("/")[2]] += count
-    return found
 
 
 def _identity(origin: Origin) -> tuple[str, ...]:

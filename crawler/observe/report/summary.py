@@ -10,17 +10,17 @@ from datetime import datetime
 from typing import Any, Literal
 
 from crawler.dataset.annotations.listed import annotations_in
+from crawler.dataset.verdicts import not_kept, stands_now, told_by, visited_again
 from crawler.document import DropReason, Reason
 from crawler.observe.reasons import order
 from crawler.observe.report.browser import drawn_shares, missed
-from crawler.observe.report.holds import current
 from crawler.observe.report.quarantine import quarantined_of
 from crawler.observe.report.recrawl import Recrawl, recrawl_of
 from crawler.statkeys import RESPONSE_BYTES, RESPONSES, left_out
 from crawler.storage.files.journal import PART
 from crawler.storage.files.place import ARCHIVE, FOLDERS, REJECTED, SHARDS, Place
 from crawler.storage.files.tally import SCORE_BINS
-from crawler.storage.types import Entry, Run
+from crawler.storage.types import Entry, Manifest, Run
 
 _BANDS = ((0, 10), (10, 16), (16, SCORE_BINS))
 """Bins of a confidence that are one line of the report: to look at, to know of, to trust."""
@@ -139,25 +139,20 @@ def summarise(corpus_dir: str) -> Summary:
     files, runs = manifest["files"], manifest["runs"]
     kept = [entry for entry in files if entry["kind"] == SHARDS]
     rejected = [entry for entry in files if entry["kind"] == REJECTED]
-    verdicts = _verdicts(rejected)
-    all_holds = _holds(verdicts)
-    holds = _holds(_verdicts(current(rejected, runs)))
-    held, ever_held = (sum(verdict.count for verdict in found) for found in (holds, all_holds))
-    same = [verdict for verdict in verdicts if verdict.reason == DropReason.UNCHANGED]
-    unchanged = sum(verdict.count for verdict in same)
+    out = _not_kept(place, manifest, rejected)
     return Summary(
         where=corpus_dir,
         crawls=manifest["crawls"],
         kept=_total(kept, "documents"),
-        rejected=_total(rejected, "documents") - ever_held - unchanged,
-        held=held,
+        rejected=sum(verdict.count for verdict in out.rejections),
+        held=sum(verdict.count for verdict in out.holds),
         archived=sum(entry["documents"] for entry in files if entry["kind"] == ARCHIVE),
         words=_total(kept, "words"),
         tokens=_total(kept, "tokens"),
-        rejections=[verdict for verdict in verdicts if verdict not in all_holds + same],
-        holds=holds,
+        rejections=out.rejections,
+        holds=out.holds,
         domains=_merged(kept, "domains"),
-        rejected_domains=_merged(rejected, "domains"),
+        rejected_domains=out.domains,
         languages=_merged(kept, "languages"),
         licences=_merged(kept, "licences"),
         reviews=_merged(kept, "reviews"),
@@ -172,8 +167,8 @@ def summarise(corpus_dir: str) -> Summary:
         seconds=_seconds(runs),
         fetched=_counted(runs, RESPONSES),
         fetched_bytes=_counted(runs, RESPONSE_BYTES),
-        unchanged=unchanged,
-        once_held=ever_held - held,
+        unchanged=out.unchanged,
+        once_held=out.once_held,
         recrawl=recrawl_of(runs),
         config_digests=manifest["config_digests"],
         versions=runs[-1]["versions"] if runs else {},
@@ -184,6 +179,44 @@ def summarise(corpus_dir: str) -> Summary:
         not_drawn=missed(runs),
         annotations={each.name: each.rows for each in annotations_in(files)},
         quarantined=quarantined_of(runs),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _NotKept:
+    """Pages that are not kept, each once."""
+
+    rejections: list[Verdicts]  # in flow order
+    holds: list[Verdicts]
+    once_held: int
+    unchanged: int
+    domains: dict[str, int]
+
+
+def _not_kept(place: Place, manifest: Manifest, rejected: list[Entry]) -> _NotKept:
+    """By the manifest where each page has one record, else by reading the records."""
+    runs = manifest["runs"]
+    if visited_again(runs):
+        found, latest = not_kept(place, manifest), told_by(runs)
+        counts = Counter[str]()
+        held = Counter[str]()
+        domains = Counter[str]()
+        for said, pages in found.items():
+            counts[f"{said.stage}/{said.reason}"] += pages
+            domains[said.domain] += pages
+            if stands_now(said.runs, latest):
+                held[f"{said.stage}/{said.reason}"] += pages
+    else:
+        counts, domains = Counter(_merged(rejected, "reasons")), Counter(_merged(rejected, "domains"))
+        held = counts
+    verdicts, ever = _verdicts(counts), sum(each.count for each in _holds(_verdicts(counts)))
+    holds = _holds(_verdicts(held))
+    return _NotKept(
+        [v for v in verdicts if not Reason.holds(v.reason) and v.reason != DropReason.UNCHANGED],
+        holds,
+        ever - sum(verdict.count for verdict in holds),
+        sum(verdict.count for verdict in verdicts if verdict.reason == DropReason.UNCHANGED),
+        _most_first(domains),
     )
 
 
@@ -199,11 +232,15 @@ def _merged(entries: list[Entry], key: _Names) -> dict[str, int]:
     total: Counter[str] = Counter()
     for entry in entries:
         total.update(entry.get(key, {}))  # older versions count less
-    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
+    return _most_first(total)
 
 
-def _verdicts(entries: list[Entry]) -> list[Verdicts]:
-    found = [Verdicts(*name.rpartition("/")[::2], count) for name, count in _merged(entries, "reasons").items()]
+def _most_first(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _verdicts(counts: Counter[str]) -> list[Verdicts]:
+    found = [Verdicts(*name.rpartition("/")[::2], count) for name, count in counts.items()]
     return sorted(found, key=lambda verdict: (order(verdict.reason), verdict.stage))
 
 

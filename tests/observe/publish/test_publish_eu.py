@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from crawler.config import from_mapping
-from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.exclude import PUBLISHED, Wish, withdraw
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.select import Selection, select
 from crawler.document import RECORD_FIELDS, Document, Drop, DropReason, Signal
@@ -52,7 +52,7 @@ SECTIONS = [
         "3.3",
     )
 ]
-WRITTEN = ("eu_summary.md", "eu_summary.json", "croissant.json", "README.md")
+WRITTEN = PUBLISHED
 
 
 AGENT = "https://bot.example.org/.well-known/http-message-signatures-directory"
@@ -185,8 +185,8 @@ def test_crawler_profile_and_every_detector_with_its_version_come_from_the_manif
     assert all(f"{name} version {version}" in measures for name, version in obeyed.items())
     assert not any(name in measures for name in versions().keys() - refusals().keys())
     assert value(summary, "3.1", "What they stopped").startswith("1 page by robots.txt, 2 pages by an opt-out")
-    (run,) = found.manifest["runs"]
-    assert run["policy"]["optout_profile"] == "strict" and run["policy"]["detectors"] == versions()
+    (policy,) = found.sources.rules
+    assert policy["optout_profile"] == "strict" and policy["detectors"] == versions()
 
 
 def test_a_narrower_profile_is_said(tmp_path):
@@ -232,7 +232,8 @@ def test_a_withdrawal_is_counted_and_the_documents_are_gone_until_they_are_made_
 
 def test_the_croissant_file_names_every_file_with_its_hash_and_every_field(folder, found):
     data = json.loads((folder / "croissant.json").read_bytes())
-    shards = [entry for entry in found.manifest["files"] if entry["kind"] == "shards"]
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    shards = [entry for entry in manifest["files"] if entry["kind"] == "shards"]
     *files, together = data["distribution"]
     assert [(f["contentUrl"], f["sha256"]) for f in files] == [(e["path"], e["sha256"]) for e in shards]
     assert together["includes"] == [e["path"] for e in shards]
@@ -303,7 +304,9 @@ def test_a_licence_of_some_documents_is_not_said_to_be_that_of_all(found, folder
     assert said in dataset_card.card(found)
     named, rest = croissant.metadata(found)["license"]
     assert named == "CC-BY-4.0" and rest.startswith(f"none recorded for {kept - tagged} of {kept} documents")
-    assert value(summary, "1.3", "Other") == f"CC-BY-4.0 {tagged} documents; {kept - tagged} without one"
+    assert value(summary, "1.3", "Other") == (
+        f"licence of each document: CC-BY-4.0 {tagged} documents; {kept - tagged} without a recorded licence"
+    )
     of_one = select_licensed(str(folder), tmp_path / "tagged")
     assert yaml.safe_load(dataset_card.card(of_one).split("---\n")[1])["license_name"] == "CC-BY-4.0"
     assert croissant.metadata(of_one)["license"] == ["CC-BY-4.0"]

@@ -183,7 +183,7 @@ def replay_measure(facts, profile):
 
 
 def dataset_words(facts, records, said):
-    files = sorted({r["warc_file"] for r in records})
+    files = sorted({Path(r["warc_file"]).name for r in records})
     dates = sorted(r["crawled_at"][:10] for r in records)
     names = [name for name, _ in facts.domains(records)]
     return (
@@ -212,7 +212,7 @@ def expected(facts, rules, profiles, stopped, withdrawn):
     kept = facts.kept
     tokens, words = sum(r["token_estimate"] for r in kept), sum(r["word_count"] for r in kept)
     languages = counted(r["language"] for r in kept)
-    content = f"main text of {len(kept)} web pages of {len(facts.domains(kept))} domains, {languages} documents"
+    content = f"main text of {len(kept)} web pages of {len(facts.domains(kept))} domains"
     latest = max(r["crawled_at"] for r in kept)
     datasets = expected_datasets(facts)
     crawled = facts.domains(facts.mine)
@@ -223,7 +223,7 @@ def expected(facts, rules, profiles, stopped, withdrawn):
         ("1.3", content),
         ("1.3", f"{latest[5:7]}/{latest[:4]}"),
         ("1.3", f"{languages} documents"),
-        ("1.3", "no licence recorded"),
+        ("1.3", "licence of each document: none recorded"),
         ("2.1", origin if datasets else "none"),
         *(("2.1", text) for text in datasets),
     ]
@@ -293,6 +293,14 @@ def stopped_in(facts):
     )
 
 
+def judged_no(facts):
+    no = facts.rejected
+    return (
+        f"{n(no['robots_disallowed'], 'page')} by robots.txt, {n(no['optout'], 'page')} by an opt-out, "
+        f"{n(no['access_denied'], 'page')} by a denial (401, 402, 403, 451)"
+    )
+
+
 def answers(folder):
     data = eu_summary.as_json(gather(str(folder)))
     fields = [(s["number"], f["value"]) for s in data["sections"] for f in s["fields"] if f["from_the_crawl"]]
@@ -306,17 +314,25 @@ def case(corpora, name):
     """Facts of one of the four corpora, the rules of its crawl, and what section 3.1 has to say."""
     facts = Facts(corpora / name)
     rules = said_by_archive(corpora / "crawled")
-    nothing = "nothing was fetched, so nothing was stopped before it was fetched"
     if name == "crawled":
         (run,) = facts.manifest["runs"]
         assert run["policy"] == rules
         return facts, rules, [crawl_measure("strict")], stopped_in(facts), NO_SUBSET
     if name == "replayed":
-        stopped = "what crawls stopped whose archives were replayed is not recorded in these archives"
+        stopped = (
+            f"while archives were judged: {judged_no(facts)}; what the crawls stopped whose archives were replayed "
+        )
+        stopped += "is not recorded in these archives"
         withdrawn = f"{NO_SUBSET}; those from crawls whose archives were replayed are not recorded in these archives"
         return facts, rules, [crawl_measure("strict"), replay_measure(facts, "balanced")], stopped, withdrawn
     if name == "foreign":
-        return facts, None, [replay_measure(facts, "strict")], nothing, NO_SUBSET
+        return (
+            facts,
+            None,
+            [replay_measure(facts, "strict")],
+            f"while archives were judged: {judged_no(facts)}",
+            NO_SUBSET,
+        )
     source = facts.manifest["runs"][-1]["selected_from"]["manifest_sha256"]
     stopped = f"not recorded in a subset; the corpus whose manifest has SHA-256 {source} says it"
     withdrawn = f"{NO_SUBSET}; those of the corpus that it was selected from are listed there"
@@ -348,7 +364,7 @@ def test_croissant_and_card_say_the_same(corpora, name):
     kept, datasets = facts.kept, expected_datasets(facts)
     parts = [f"{len(facts.mine)} documents crawled by {rules['user_agent']}"] if rules else []
     parts += [
-        f"{n(int(text.split('Kept: ')[1].split()[0]), 'document')} from archives of others: {text}" for text in datasets
+        f"{n(int(text.split('Kept: ')[1].split()[0]), 'document')} from data of others: {text}" for text in datasets
     ]
     assert data["rai:dataCollection"] == ". ".join(parts)
     assert data["rai:dataCollectionType"] == (["Web Scraping"] if rules else ["Secondary Data Analysis"])
@@ -362,7 +378,7 @@ def test_croissant_and_card_say_the_same(corpora, name):
     crawler = f"Crawler: {rules['user_agent']}. Opt-out profile: strict." if rules else "No crawler fetched pages"
     assert crawler in card and ("web-crawl" in card) == bool(rules)
     assert [text for text in profiles if f"Reservations of rights: {text}." not in card] == []
-    assert [text for text in datasets if f"Archives of others: {text}." not in card] == []
+    assert [text for text in datasets if f"Data of others: {text}." not in card] == []
     assert f"here: {CONTACT if rules else TODO}." in card
 
 
@@ -382,7 +398,7 @@ def test_a_mixed_corpus_tells_both_and_counts_each_page_once(corpora, tmp_path):
     facts = Facts(folder)
     found = gather(str(folder))
     assert (found.sources.crawled.documents, found.sources.taken) == (len(facts.mine), len(facts.foreign))
-    assert 0 < found.sources.taken < len(facts.kept) == found.summary.kept
+    assert 0 < found.sources.taken < len(facts.kept) == found.count
     fields, _ = answers(folder)
     assert ("2.3", f"yes: {len(facts.mine)} of {len(facts.kept)} documents crawled") in fields
     assert ("3.1", crawl_measure("strict")) in fields and ("3.1", replay_measure(facts, "strict")) in fields
