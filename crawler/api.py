@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 
 from crawler.config import Config, ConfigError, declared, from_mapping
 from crawler.dataset.query import query as query_place
+from crawler.dataset.refused import Refusals
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import read_files
 from crawler.document import Document, Drop, DropReason, Reason, Signal
 from crawler.documents.begin import begin
@@ -159,25 +161,29 @@ def corpus_writer(corpus_dir: str, config: Config | None = None, **values: Any) 
     if config and values:
         raise InputError([f"{name}: belongs into the configuration that is given with it" for name in values])
     made = config or configure(**{**values, "CORPUS_DIR": corpus_dir})
-    corpus = Corpus(replace(made, crawl=replace(made.crawl, corpus_dir=corpus_dir)))
+    made = replace(made, crawl=replace(made.crawl, corpus_dir=corpus_dir))
+    corpus = Corpus(made)
     corpus.kind = "replay"
     corpus.open()
     try:
-        yield CorpusWriter(corpus)
+        yield CorpusWriter(corpus, refusals_of([corpus.place]), made)
         corpus.commit()
     finally:
         corpus.close()
 
 
 class CorpusWriter:
-    """Takes documents; every one with a verdict goes to the rejected ones."""
+    """Takes documents; every one with a verdict goes to the rejected ones, and what the corpus refuses as withdrawn."""
 
-    def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
+    def __init__(self, corpus: Corpus, refused: Refusals, config: Config) -> None:
+        self._corpus, self._refused, self._dedup = corpus, refused, config.dedup
 
     def add(self, doc: Document) -> None:
         """Write the document's record. Raises: StorageError; TypeError where a field is no JSON."""
-        if doc.verdict is None:
+        refusal = self._refused.of_document(doc, self._dedup)
+        if refusal is not None and (doc.verdict is None or doc.text_allowed):
+            self._corpus.reject(rejection_of(doc, refusal.drop))
+        elif doc.verdict is None:
             self._corpus.keep(record_of(doc))
         else:
             self._corpus.reject(rejection_of(doc, doc.verdict))

@@ -218,8 +218,9 @@ class DropReason:
     )
     WITHDRAWN = _policy(
         "withdrawn",
-        "The domain was withdrawn from this corpus (`gristmill dataset exclude`) and is not requested again.",
-        "its pages were withdrawn, and it is not requested again",
+        "The page, its domain, licence or text was withdrawn from this corpus (`gristmill dataset exclude`). "
+        "A withdrawn address is not requested.",
+        "it was withdrawn, and is not requested again",
         asked=False,
         answer=True,
     )

@@ -23,7 +23,7 @@ from crawler.botauth import configured as botauth
 from crawler.browser import find
 from crawler.config import Config, ConfigError, declared
 from crawler.config.text import PROFILE_NAMES
-from crawler.dataset.exclude import refused_domains
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dedup.index import DedupError
 from crawler.dedup.make import make_index
 from crawler.frontier.again import after_outage, retry_failed
@@ -138,7 +138,7 @@ def _withdrawal_problems(config: Config) -> list[str]:
     problems: list[str] = []
     place = _collect(problems, lambda: Place(config.crawl.corpus_dir, config.storage.spool_dir))
     if place is not None:
-        _collect(problems, lambda: refused_domains(place))
+        _collect(problems, lambda: refusals_of([place]))
     return problems
 
 

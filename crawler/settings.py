@@ -28,7 +28,7 @@ ADDONS = {
 }
 DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.retry.RetryMiddleware": 50,  # exceptions, last: what nobody else explained is tried later
-    "crawler.middlewares.withdrawn.WithdrawnMiddleware": 80,  # requests, first: domains withdrawn from this corpus
+    "crawler.middlewares.withdrawn.WithdrawnMiddleware": 80,  # requests, first: what was withdrawn from this corpus
     "crawler.middlewares.licence.LicenceMiddleware": 90,  # requests, then: the allowlist still says yes
     "crawler.browser.room.BrowserRoomMiddleware": 95,  # requests: the browser has room for a page of such a domain
     "crawler.middlewares.guard.GuardMiddleware": 100,  # requests, then: URL, identity; exceptions: refused addresses
@@ -59,10 +59,11 @@ SPIDER_MIDDLEWARES_BASE: dict[str, int | None] = {}  # depth, referer, offsite: 
 
 # Is it worth keeping? One thin adapter a stage, from 100 to 499, in the order of `crawler/config/stages.py`.
 ITEM_PIPELINES = {
-    "crawler.pipelines.withdrawn.WithdrawnPipeline": 10,  # domains and licences withdrawn from this corpus
+    "crawler.pipelines.withdrawn.WithdrawnPipeline": 10,  # pages, licences and texts withdrawn from this corpus
     "crawler.pipelines.archive.ArchivePipeline": 50,  # raw exchange, where policy allowed it
     "crawler.pipelines.yields.YieldPipeline": 90,  # domains that suddenly give little text
     **{f"crawler.pipelines.stages.{stage}": number for stage, number in pipeline_numbers().items()},
+    "crawler.pipelines.withdrawn.WithdrawnTextPipeline": 495,  # texts once more, behind pipelines of the user's own
     "crawler.pipelines.dedup.ExactDedupPipeline": 500,  # the same normalised text
     "crawler.pipelines.dedup.NearDedupPipeline": 600,  # MinHash, banding, verification
     "crawler.pipelines.dedup.ConfirmPipeline": 690,  # is the text still ours after a restart of the index

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.config import Config, DedupConfig
-from crawler.dataset.exclude import covers, refused_domains, refused_licences
 from crawler.dataset.lifetimes import Lifetimes, lapsed
 from crawler.dataset.pages import identity, page_key
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import Decision, Rewritten, records_in, rewrite
 from crawler.dataset.supersede import standing
 from crawler.dataset.versions import Cause
+from crawler.dataset.withdrawals import covers
 from crawler.document import Document, DropReason
 from crawler.stages.fingerprint import FingerprintStage
 from crawler.storage.files.errors import StorageError
@@ -122,7 +123,7 @@ class _Copies:
         self._place = place
         self._lapsed = lapsed(place, Lifetimes.of(config.storage.document_ttl_days), now=now)
         self.stale = standing(place).stale
-        self._domains, self._licences = refused_domains(place), refused_licences(place)
+        self._refused = refusals_of([place])
         self._kept = {page_key(record) for record in records_in(place)}
         self.by_owner: dict[str, list[tuple[_Rank, str, bytes]]] = defaultdict(list)
 
@@ -131,15 +132,16 @@ class _Copies:
         for record in records_in(self._place, (REJECTED,)):
             if not is_duplicate(record) or not self._stands(record):
                 continue
-            if record.get("text") and ("pii_spans" in record or not record.get("pii_span_count")):
+            if not record.get("text") or ("pii_spans" not in record and record.get("pii_span_count")):
+                found.without_text += 1
+            elif self._refused.of_record(record) is None:
                 found.copies += 1
                 yield record
-            else:
-                found.without_text += 1
 
     def _stands(self, record: Record) -> bool:
-        url, tag = record["url"], record.get("license_tag")
-        refused = covers(self._domains, url) or tag in self._licences or url in self._lapsed
+        tag = record.get("license_tag")
+        refused = covers(self._refused.domains, record["url"]) or tag in self._refused.licences
+        refused = refused or record["url"] in self._lapsed
         known = page_key(record) in self._kept
         return bool(record.get("dup_of")) and not (refused or known or identity(record) in self.stale)
 

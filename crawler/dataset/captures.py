@@ -25,7 +25,7 @@ from urllib.request import Request, urlopen
 import fsspec
 import orjson
 
-from crawler.dataset.exclude import covers
+from crawler.dataset.withdrawals import covers
 from crawler.decompress import End, unpack
 from crawler.policy.headers import retry_after_seconds
 from crawler.storage.archive.records import gzip_member, warcinfo_record

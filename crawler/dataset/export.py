@@ -17,9 +17,9 @@ from typing import Any, Protocol
 
 from crawler.dataset.export_formats import INDEX_FILE, export_format
 from crawler.dataset.outside import check_outside
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.registry.derived import note_draft, tell_sources
 from crawler.dataset.supersede import read_latest
-from crawler.dataset.withdrawals import withdrawn
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import SCHEMA_VERSION, arrow
@@ -199,10 +199,10 @@ class _Job(Filling):
 
     def records(self, describer: Describer | None) -> Iterator[Record]:
         """What is exported, counted."""
-        is_withdrawn = withdrawn(self._place)
+        refused = refusals_of([self._place])
         for record in read_latest(self._place):
             self.read += 1
-            if is_withdrawn(record):
+            if refused.of_record(record):
                 self.withdrawn += 1
             else:
                 if describer is not None:

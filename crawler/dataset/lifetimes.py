@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from crawler.dataset.exclude import NOT_GIVEN, Wish, Withdrawn, covers, withdraw
+from crawler.dataset.exclude import NOT_GIVEN, Wish, Withdrawn, withdraw
 from crawler.dataset.rewrite import records_in
+from crawler.dataset.withdrawals import covers
 from crawler.document import DropReason
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.scope import Scope
@@ -73,9 +74,8 @@ def lapsed(place: Place, lifetimes: Lifetimes, *, now: float) -> frozenset[str]:
 def wish_of(going: frozenset[str], lifetimes: Lifetimes, *, now: float, reason: str = "", by: str = NOT_GIVEN) -> Wish:
     """What is to go, as a withdrawal takes it; one of its own each time, for a page may come back and lapse again."""
     why = reason or f"older than documents may become here: {lifetimes}"
-    return Wish(
-        why, revoked=lambda record: record["url"] in going, by=by, rule=f"lifetimes at {rfc3339(now)}: {lifetimes}"
-    )
+    rule = f"lifetimes at {rfc3339(now)}: {lifetimes}"
+    return Wish(why, revoked=lambda record: record["url"] in going, by=by, rule=rule, reach="nothing")
 
 
 def remove_lapsed(place: Place, wish: Wish, *, now: float) -> Withdrawn:

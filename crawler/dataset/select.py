@@ -14,14 +14,14 @@ from pathlib import Path
 
 from crawler.dataset.annotations.joined import carry, reader_of
 from crawler.dataset.annotations.tables import key_of
-from crawler.dataset.exclude import covers
 from crawler.dataset.outside import check_apart
 from crawler.dataset.pages import identity
 from crawler.dataset.records.fields import OF_RECORD, Field
 from crawler.dataset.records.filters import Condition, FilterError, read
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.supersede import read_all_versions, read_latest
-from crawler.dataset.withdrawals import withdrawn
+from crawler.dataset.withdrawals import covers, inherit
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash, register
@@ -135,7 +135,7 @@ def select(
     """Write the subset; answers its run, as the manifest of the new corpus lists it.
 
     Of a page that was fetched several times the latest record counts, unless `all_versions` asks for older ones, too.
-    What `withdrawals.jsonl` of the source names is left out.
+    What the source has withdrawn is left out, and refused by the subset from then on.
     Raises: StorageError where the target is in use, the source is damaged, or no record is wanted: then nothing is
     written. What fails later leaves nothing in a local folder, either.
     """
@@ -146,16 +146,17 @@ def select(
     files = read_files(source)
     counts = {"read": 0, "selected": 0}
     records = read_all_versions(source) if all_versions else read_latest(source)
-    is_withdrawn = withdrawn(source)
+    refused = refusals_of([source])
     documents: set[bytes] = set()
     annotated = reader_of(source, selection.conditions)
-    lines = _wanted((r for r in records if not is_withdrawn(r)), selection, annotated, counts, documents)
+    lines = _wanted((r for r in records if not refused.of_record(r)), selection, annotated, counts, documents)
     first = next(lines, None)
     if first is None:
         raise StorageError(f"no document of {counts['read']:,} meets every condition; nothing was written")
     with ExitStack() as stack:
         stack.callback(_take_back, target, existed=target.root.exists())
         target.claim()
+        inherit(source, target, manifest_sha256)
         ledger = Ledger(target, WRITER)
         shards = _writer(target, ledger, files, max_bytes, max_documents)
         for number, line in enumerate(chain([first], lines), start=1):

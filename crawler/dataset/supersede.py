@@ -184,7 +184,9 @@ def opted_out_since(place: Place) -> set[str]:
 def _withdraw(place: Place, opted_out: set[str], now: float, replacing_runs: int | None = None) -> None:
     if opted_out:
         rule = f"opt-out found at a later visit, {rfc3339(now)}"
-        wish = Wish("opted out", revoked=lambda record: page_name(record) in opted_out, rule=rule, by=BY)
+        wish = Wish(
+            "opted out", revoked=lambda record: page_name(record) in opted_out, rule=rule, by=BY, reach="nothing"
+        )
         withdraw(place, wish, now=now, replacing_runs=replacing_runs)
 
 

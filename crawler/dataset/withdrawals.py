@@ -1,37 +1,192 @@
-"""Which records of a corpus has `withdrawals.jsonl` taken out for good? Asked by all that hand records on."""
+"""`withdrawals.jsonl` in a corpus: what was withdrawn, by whom and why, and what is refused from then on.
+
+Lines are only ever added: a withdrawal that is taken back stays, and a line of its own says so. What the lines mean for
+a page is answered by `crawler/dataset/refused.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
+from typing import Literal, NotRequired, TypedDict, cast
+from urllib.parse import urlsplit
 
-from crawler.dataset.exclude import covers, log_lines
+import orjson
+
+from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
-from crawler.storage.files.records import Record
+
+WITHDRAWALS = "withdrawals.jsonl"
+NOT_GIVEN = "not given"
+"""Who asked for a withdrawal, where nobody said it."""
+Reach = Literal["nothing", "address", "text"]
+"""What a withdrawal refuses later of the pages that it took out: nothing (their time was over: they may come back),
+their addresses, or also their texts, whatever the address."""
+_PASSING = ("lifetimes at ", "opt-out found at a later visit")
+"""Begin the rules of withdrawals that refuse nothing, in lines of older versions, which do not say their reach."""
 
 
-def withdrawn(place: Place) -> Callable[[Record], bool]:
-    """Tells the records that `withdrawals.jsonl` names: their page was withdrawn after they were fetched, or their
-    domain is refused. Needs about 0.2 kB of memory a withdrawn page. Raises: StorageError.
+class WishLine(TypedDict):
+    """One withdrawal. refused: domains that no later crawl may ask; rule: of the caller's, may be empty.
+
+    by: who asked. urls: addresses that it names, canonical. inherited: hash of the manifest of the corpus that this one
+    was selected from, where the line is that corpus's. Lines of older versions lack what is not required.
     """
-    times: dict[int, str] = {}
-    pages: dict[str, str] = {}
-    refused: set[str] = set()
-    for line in log_lines(place):
-        if line["kind"] == "withdrawal":
-            times[line["number"]] = line["time"]
-            refused |= set(line["refused"])
-        else:
-            pages[line["url"]] = max(pages.get(line["url"], ""), times.get(line["number"], ""))
-    domains = frozenset(refused)
 
-    def is_withdrawn(record: Record) -> bool:
-        was_withdrawn = (record.get("crawled_at") or "") <= pages.get(record["url"], "")
-        return (record["url"] in pages and was_withdrawn) or (bool(domains) and covers(domains, record["url"]))
-
-    return is_withdrawn
+    kind: Literal["withdrawal"]
+    number: int
+    time: str
+    refused: list[str]
+    reason: str
+    domains: list[str]
+    licences: list[str]
+    rule: str
+    by: NotRequired[str]
+    urls: NotRequired[list[str]]
+    reach: NotRequired[Reach]
+    inherited: NotRequired[str]
 
 
-def withdrawn_in(places: Iterable[Place]) -> Callable[[Record], bool]:
-    """`withdrawn` of any of these corpora; false for a record of others, which has no URL. Raises: StorageError."""
-    tests = [withdrawn(place) for place in places]
-    return lambda record: bool(record.get("url")) and any(test(record) for test in tests)
+class PageLine(TypedDict):
+    """One page that went, without text. number: of the withdrawal."""
+
+    kind: Literal["page"]
+    was: Literal["kept", "rejected"]
+    url: str
+    canonical_url: str
+    domain: str | None
+    doc_id: str | None
+    content_hash: str | None
+    license_tag: str | None
+    number: int
+
+
+class TextLine(TypedDict):
+    """What stands for a text that went: fingerprints, from which no word can be read.
+
+    doc_id: of the text in the normal form of `exact_id`. signature: MinHash in base64, of the scheme with this name.
+    """
+
+    kind: Literal["text"]
+    number: int
+    scheme: str
+    doc_id: str
+    signature: str
+    shingles: int
+
+
+class UndoLine(TypedDict):
+    """A withdrawal was taken back: from then on it refuses nothing. number: of the withdrawal."""
+
+    kind: Literal["undo"]
+    number: int
+    time: str
+    reason: str
+    by: str
+
+
+Line = WishLine | PageLine | TextLine | UndoLine
+_KINDS = frozenset({"withdrawal", "page", "text", "undo"})
+
+
+def log_lines(place: Place) -> Iterator[Line]:
+    """What `withdrawals.jsonl` says, in order. Raises: StorageError where it cannot be read."""
+    try:
+        with place.open(WITHDRAWALS) as file:
+            for number, line in enumerate(file, start=1):
+                yield _parsed(place, line, number)
+    except (FileNotFoundError, NotADirectoryError):  # a file in the place of CORPUS_DIR is told by whoever claims it
+        return
+    except OSError as error:
+        raise StorageError(f"{place.path_of(WITHDRAWALS)}: cannot be read ({error})") from error
+
+
+def _parsed(place: Place, line: bytes, number: int) -> Line:
+    try:
+        content = orjson.loads(line)
+        if content["kind"] in _KINDS:
+            return cast("Line", content)
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        pass
+    raise StorageError(f"{place.path_of(WITHDRAWALS)}: line {number} is not a withdrawal; restore the file from a copy")
+
+
+def write_log(place: Place, lines: Iterable[Line]) -> None:
+    """Put the whole log in its place, in one step. Raises: StorageError."""
+    place.put(WITHDRAWALS, b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
+
+
+def withdrawals(place: Place) -> list[WishLine]:
+    """Every withdrawal so far: reason, domains, licences, rule, time; oldest first. Raises: StorageError."""
+    return [line for line in log_lines(place) if line["kind"] == "withdrawal"]
+
+
+def undone(lines: Iterable[Line]) -> frozenset[int]:
+    """The numbers of the withdrawals that were taken back."""
+    return frozenset(line["number"] for line in lines if line["kind"] == "undo")
+
+
+def in_force(place: Place) -> list[WishLine]:
+    """The withdrawals that were not taken back. Raises: StorageError."""
+    lines = list(log_lines(place))
+    gone = undone(lines)
+    return [line for line in lines if line["kind"] == "withdrawal" and line["number"] not in gone]
+
+
+def reach_of(line: WishLine) -> Reach:
+    """What a withdrawal refuses of its pages; one of an older version refuses their addresses."""
+    return line.get("reach") or ("nothing" if line.get("rule", "").startswith(_PASSING) else "address")
+
+
+def removed_by(lines: Iterable[Line]) -> Counter[int]:
+    """Documents that each withdrawal removed, by its number in the log."""
+    return Counter(line["number"] for line in lines if line["kind"] == "page" and line["was"] == "kept")
+
+
+def withdrawn_urls(place: Place) -> list[str]:
+    """The canonical URLs of all pages that are refused. Raises: StorageError."""
+    numbers = {wish["number"] for wish in in_force(place) if reach_of(wish) != "nothing"}
+    pages = {line["canonical_url"] for line in log_lines(place) if line["kind"] == "page" and line["number"] in numbers}
+    return sorted(pages)
+
+
+def refused_domains(place: Place) -> frozenset[str]:
+    """The domains that no later crawl may ask."""
+    return frozenset(domain for wish in in_force(place) for domain in wish.get("refused", ()))
+
+
+def refused_licences(place: Place) -> frozenset[str]:
+    """The licences that were withdrawn whatever the domain."""
+    return frozenset(tag for wish in in_force(place) if not wish["domains"] for tag in wish["licences"])
+
+
+def inherit(source: Place, target: Place, manifest_sha256: str) -> None:
+    """A corpus that is made of another one refuses what that one refuses. Raises: StorageError."""
+    lines = list(log_lines(source))
+    if lines:
+        write_log(target, [_inherited(line, manifest_sha256) for line in lines])
+
+
+def _inherited(line: Line, manifest_sha256: str) -> Line:
+    if line["kind"] != "withdrawal":
+        return line
+    return {**line, "inherited": line.get("inherited", manifest_sha256)}
+
+
+def covers(domains: Container[str], url: str) -> bool:
+    """True where the URL's host is one of the domains or lies below one; a domain with a port covers that port only."""
+    return bool(covering(domains, url))
+
+
+def covering(domains: Container[str], url: str) -> str:
+    """The one of the domains that the URL's host is, or lies below; empty where there is none."""
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").lower().removesuffix("."), parts.port
+    except ValueError:
+        return ""
+    if port and f"{host}:{port}" in domains:
+        return f"{host}:{port}"
+    labels = host.split(".")
+    names = (".".join(labels[i:]) for i in range(len(labels)))
+    return next((name for name in names if name in domains), "")

@@ -24,6 +24,10 @@ class Control:
         """No worker asks this scope until `resume`. False: it was paused already."""
         return bool(await self._shards.run_on_scope("pause", scope, ms(FOREVER)))
 
+    async def unpurge(self, scope: str) -> bool:
+        """A purged scope takes new URLs again. False: it was not purged."""
+        return bool(await self._shards.run_on_scope("unpurge", scope))
+
     async def resume(self, scope: str) -> bool:
         """A paused scope goes on; a block that was there before holds as long as it lasts. False: it was not paused."""
         return bool(await self._shards.run_on_scope("resume", scope))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.operate import with_frontier
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from crawler.config import Config
 
 Record = dict[str, Any]
+T = TypeVar("T")
 
 
 def domain_named(text: str) -> str | None:
@@ -65,19 +66,40 @@ def _within(host: str, domain: str) -> bool:
 
 
 def block(config: Config, crawls: Iterable[str], domains: frozenset[str], entries: list[AllowlistEntry] | None) -> int:
+    """`block_in`, and how many queued URLs went in all."""
+    return sum(count or 0 for count in block_in(config, crawls, domains, entries).values())
+
+
+def block_in(
+    config: Config, crawls: Iterable[str], domains: frozenset[str], entries: list[AllowlistEntry] | None
+) -> dict[str, int | None]:
     """Forget the domains in the frontier of each crawl, now and for good; with `entries`, they become its allowlist.
 
-    Returns how many queued URLs went. Raises: FrontierError where there is no frontier, or nobody answers.
+    Returns how many queued URLs went, by crawl; None where this server knows nothing of it. Raises: FrontierError where
+    there is no frontier, or nobody answers.
     """
-    gone = 0
+    return {crawl: _in_crawl(config, crawl, lambda f: _block(f, domains, entries)) for crawl in crawls}
+
+
+def unblock(config: Config, crawls: Iterable[str], domains: frozenset[str]) -> None:
+    """Let the frontier of each crawl take URLs of these domains again. Raises: FrontierError."""
     for crawl in crawls:
-        own = dataclasses.replace(config, crawl=dataclasses.replace(config.crawl, crawl_id=crawl))
-        gone += with_frontier(own, lambda frontier: _block(frontier, domains, entries))
-    return gone
+        _in_crawl(config, crawl, lambda frontier: _unblock(frontier, domains))
 
 
-async def _block(frontier: Frontier, domains: frozenset[str], entries: list[AllowlistEntry] | None) -> int:
+def _in_crawl(config: Config, crawl: str, work: Callable[[Frontier], Awaitable[T]]) -> T:
+    own = dataclasses.replace(config, crawl=dataclasses.replace(config.crawl, crawl_id=crawl))
+    return with_frontier(own, work)
+
+
+async def _unblock(frontier: Frontier, domains: frozenset[str]) -> None:
+    for domain in sorted(domains):
+        await frontier.control.unpurge(frontier.scope_of(root_url(domain) + "/"))
+
+
+async def _block(frontier: Frontier, domains: frozenset[str], entries: list[AllowlistEntry] | None) -> int | None:
     stored = await frontier.shared.scope_get()
+    knows = stored is not None or (await frontier.counts()).seen > 0
     if stored is not None:
         await frontier.shared.scope_set(without(Scope.from_json(stored), domains, entries).to_json())
     gone = 0
@@ -85,7 +107,7 @@ async def _block(frontier: Frontier, domains: frozenset[str], entries: list[Allo
         scope = frontier.scope_of(root_url(domain) + "/")
         if scope == domain:  # a subdomain shares its queue with others: its URLs are refused when they are leased
             gone += await frontier.control.purge(scope)
-    return gone
+    return gone if knows else None
 
 
 def without(scope: Scope, domains: frozenset[str], entries: list[AllowlistEntry] | None) -> Scope:

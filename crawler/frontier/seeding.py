@@ -8,16 +8,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from crawler.document import DropReason
 from crawler.frontier.model import PutStatus
 from crawler.frontier.politeness import ALLOWLIST
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.arguments import judged
 from crawler.seeds.plan import MAX_PROBLEMS, SeedPlan, root_url
 from crawler.seeds.scope import Scope
+from crawler.storage.files.place import Place
 from crawler.times import Clock
 
 if TYPE_CHECKING:
     from crawler.config import Config
+    from crawler.dataset.refused import Refusals
     from crawler.frontier.client import Frontier
 
 _Number = Callable[[AllowlistEntry], float | None]
@@ -95,15 +98,20 @@ async def join_scope(frontier: Frontier, added: Scope) -> Scope:
             return scope
 
 
-async def seed_frontier(frontier: Frontier, plan: SeedPlan) -> SeedResult:
-    """Put a plan into an open frontier: its rules first, so that no worker meets a page without them."""
+async def seed_frontier(frontier: Frontier, plan: SeedPlan, refused: Refusals | None = None) -> SeedResult:
+    """Put a plan into an open frontier: its rules first, so that no worker meets a page without them.
+
+    refused: what the corpus has withdrawn; a seed of it is not put.
+    """
     scope = await join_scope(frontier, plan.scope)
     result = SeedResult()
     for batch in plan.batches():
         wanted = []
         for given in batch:
             link, admission = judged(scope, given, "seed")  # a stored allowlist may be stricter than the arguments
-            if admission.ok:
+            if refused is not None and refused.refusal(link.url):
+                result.refuse(link.url, DropReason.WITHDRAWN)
+            elif admission.ok:
                 wanted.append(link)
             else:
                 result.refuse(link.url, admission.reason)
@@ -120,11 +128,16 @@ async def seed_frontier(frontier: Frontier, plan: SeedPlan) -> SeedResult:
 def seed_server(config: Config, plan: SeedPlan) -> SeedResult:
     """Put a plan into the frontier at REDIS_URL, else into the embedded one of CORPUS_DIR.
 
-    Raises: ScopeError, FrontierError.
-    """
-    from crawler.frontier.operate import with_frontier  # late: no worker needs it
+    What a corpus in a store refuses its workers read for themselves: whoever seeds may have no access to it.
 
-    return with_frontier(config, lambda frontier: seed_frontier(frontier, plan), begins=True)
+    Raises: ScopeError, FrontierError; StorageError where the list of withdrawals in CORPUS_DIR cannot be read.
+    """
+    from crawler.dataset.registry.behind import refusals_of  # late: no worker needs them
+    from crawler.frontier.operate import with_frontier
+
+    folder = config.crawl.corpus_dir
+    refused = None if "://" in folder else refusals_of([Place(folder)])
+    return with_frontier(config, lambda frontier: seed_frontier(frontier, plan, refused), begins=True)
 
 
 def _changed(frontier: Frontier, known: Scope | None, scope: Scope, of: _Number) -> dict[str, float]:

@@ -1,24 +1,39 @@
-"""A withdrawal in words: what would go, and what has gone."""
+"""A withdrawal in words: what would go, what has gone, and who still has it."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from crawler.dataset.exclude import WITHDRAWALS, Concerned, Withdrawn
 from crawler.number import number_of
 
+if TYPE_CHECKING:
+    from crawler.dataset.registry.holdings import Holding
+
 _MOST = 20
 
 
-def announce(found: Concerned, where: str) -> str:
-    """What a withdrawal concerns, before it is done."""
+def announce(
+    found: Concerned, where: str, *, pages: Mapping[str, set[str]] | None = None, derived: Sequence[Holding] = ()
+) -> str:
+    """What a withdrawal concerns, before it is done. pages: found by words, each with the places that have them.
+
+    derived: folders made of the corpus that have some of it.
+    """
     lines = [f"concerned in {where}:"]
+    lines += [f"  {url}: {', '.join(sorted(kinds))}" for url, kinds in sorted((pages or {}).items())]
     kept, rejected = number_of(found.kept, "kept document"), number_of(found.rejected, "rejected document")
     lines.append(f"  {kept} ({number_of(found.words, 'word')}): the records go")
     lines.append(f"  {rejected}: the records stay, text in {found.with_text:,} of them goes")
-    lines.append(f"  {number_of(found.raw, 'raw page')} in the archive: their bytes go")
+    lines.append(f"  {number_of(found.raw, 'raw page')} in the archive: their bytes go{_files(found)}")
+    if found.copies:
+        lines.append(f"  {number_of(len(found.copies), 'record')} of these are copies under other addresses:")
+        lines += [f"    {url}" for url in _some(found.copies)]
     for title, counts in (("domain", found.domains), ("licence", found.licences)):
         lines += [f"  {title} {name}: {count:,} kept" for name, count in _top(counts)]
+    lines += [f"  {folder}: {number_of(most, 'document')} there; they stay" for folder, most in _by_folder(derived)]
     return "\n".join(lines) + "\n"
 
 
@@ -31,8 +46,41 @@ def summary(done: Withdrawn, notes: list[str]) -> str:
         lines.append(f"{', '.join(sorted(done.refused))}: never requested again for this corpus")
     lines += [f"removed {name}, which described the older version" for name in done.removed_files if "/" not in name]
     lines += notes
-    lines.append(f"the URLs are in {WITHDRAWALS}, without text; requested by: {done.by}")
+    lines.append(
+        f"entry {done.number} of {WITHDRAWALS} has the URLs, without text; {number_of(len(done.urls), 'page')}, "
+        f"{number_of(len(found.texts), 'text')}; requested by: {done.by}"
+    )
     return "\n".join(lines) + "\n"
+
+
+def still_held(holdings: Sequence[Holding]) -> Iterator[str]:
+    """What is to be done about withdrawn documents that are still somewhere, a sentence for each folder."""
+    corpora = {each.folder: each.corpus for each in holdings if each.withdrawn}
+    for folder, most in _by_folder(holdings):
+        way = (
+            f"run `gristmill dataset exclude --again {folder}`"
+            if corpora[folder]
+            else "make it again from its sources, which leaves them out, and remove this one"
+        )
+        yield f"{folder}: still holds {most:,} withdrawn documents; {way}"
+
+
+def _by_folder(holdings: Sequence[Holding]) -> Iterator[tuple[str, int]]:
+    """Each folder with the most withdrawn documents that one of its versions has."""
+    most: dict[str, int] = {}
+    for each in holdings:
+        most[each.folder] = max(each.withdrawn, most.get(each.folder, 0))
+    yield from ((folder, count) for folder, count in most.items() if count)
+
+
+def _files(found: Concerned) -> str:
+    return f" ({number_of(len(found.archives), 'file')})" if found.archives else ""
+
+
+def _some(names: list[str]) -> Iterator[str]:
+    yield from sorted(names)[:_MOST]
+    if len(names) > _MOST:
+        yield f"… and {len(names) - _MOST:,} more; `--json` lists all"
 
 
 def _top(counts: Counter[str]) -> list[tuple[str, int]]:

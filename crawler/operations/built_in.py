@@ -41,7 +41,7 @@ OPERATIONS = by_name(
     _built_in(
         WITHDRAW,
         "exclude",
-        "withdraw a domain or a licence: texts and raw pages are removed, and it is not crawled again",
+        "withdraw pages, a domain or a licence for good: records, raw pages and copies go and stay away",
     ),
     _built_in(
         WITHDRAW,

@@ -1,26 +1,30 @@
-"""`gristmill dataset exclude CORPUS_DIR`: withdraw a domain or a licence after the crawl, for good."""
+"""`gristmill dataset exclude CORPUS_DIR`: withdraw pages, a domain or a licence after the crawl, for good."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import hashlib
 import sys
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from crawler.dataset.exclude import NOT_GIVEN, Wish, Withdrawn, find, is_begun, mistyped, withdraw
-from crawler.dataset.rewrite import corpus_place
+from crawler.dataset.exclude import Wish, Withdrawn, find, is_begun, mistyped, refusals_after, undo, unknown, withdraw
+from crawler.dataset.refused import Refusals
+from crawler.dataset.rewrite import corpus_place, tidy
+from crawler.dataset.withdrawals import NOT_GIVEN, in_force, log_lines, refused_domains, withdrawn_urls
+from crawler.number import number_of
 from crawler.operations.answer import Answer, Fields
-from crawler.operations.common import agreed
-from crawler.operations.declared import Load, Work, WrongCall
-from crawler.operations.forgetting import load_with_frontier
+from crawler.operations.common import agreed, reading
+from crawler.operations.declared import Load, Work
+from crawler.operations.forgetting import Forgotten, forget_elsewhere, is_unnamed, take_again
+from crawler.operations.withdrawal_wish import Wanted, check, wishes_of
 from crawler.server.errors import FrontierError
-from crawler.server.location import frontier_folder
 
 if TYPE_CHECKING:
     from crawler.config import Config
+    from crawler.dataset.exclude import Concerned
+    from crawler.dataset.registry.holdings import Holding, Trace
     from crawler.seeds.allowlist import AllowlistEntry
     from crawler.storage.files.place import Place
 
@@ -28,56 +32,146 @@ if TYPE_CHECKING:
 def declare(parser: argparse.ArgumentParser) -> None:
     """One corpus, what is to go, why, and whether to ask first."""
     parser.add_argument("corpus", metavar="CORPUS_DIR")
-    parser.add_argument("--domain", metavar="D[,D]", default="", help="withdraw these domains with their subdomains")
-    parser.add_argument("--licence", metavar="TAG[,TAG]", default="", help="withdraw what these licences cover")
-    parser.add_argument("--allowlist", metavar="FILE", help="withdraw what this file no longer grants")
-    parser.add_argument("--reason", metavar="TEXT", default="", help="why, for the lineage of the corpus")
-    parser.add_argument("--by", metavar="WHO", default="", help="person who requested it, for the log of withdrawals")
-    parser.add_argument("--yes", action="store_true", help="do not ask: texts and raw pages are deleted")
+    add = parser.add_argument
+    add("--url", metavar="URL", dest="url", action="append", default=[], help="withdraw this page; repeatable")
+    add("--urls", metavar="FILE", default="", help="withdraw the pages of this file, one URL a line")
+    add("--containing", metavar="TEXT", default="", help="withdraw the pages that have this text now, as listed first")
+    add("--domain", metavar="D[,D]", default="", help="withdraw these domains with their subdomains")
+    add("--licence", metavar="TAG[,TAG]", default="", help="withdraw what these licences cover")
+    add("--allowlist", metavar="FILE", help="withdraw what this file no longer grants")
+    add("--address-only", action="store_true", help="leave copies of the texts under other addresses, now and later")
+    add("--again", action="store_true", help="withdraw whatever is refused already and is here (again)")
+    add("--undo", metavar="ENTRY", type=int, help="take back this entry of withdrawals.jsonl")
+    add("--reason", metavar="TEXT", default="", help="why, for the lineage of the corpus")
+    add("--by", metavar="WHO", default="", help="person who requested it, for the log of withdrawals")
+    add("--yes", action="store_true", help="do not ask: texts and raw pages are deleted")
 
 
 def exclude(opts: argparse.Namespace, load: Load) -> Answer:
     """Show what would go, ask, do it. Raises: WrongCall, ConfigError, InputError, StorageError."""
     from crawler.seeds.allowlist import read_allowlist
 
-    config = load_with_frontier(load, opts.corpus)
+    check(opts)
+    config = load()
+    config = config if is_unnamed(config, opts.corpus) or config.crawl.redis_url else load(CORPUS_DIR=opts.corpus)
     entries = read_allowlist(opts.allowlist) if opts.allowlist else None
-    wish = _wish(opts, entries)
     with corpus_place(opts.corpus, config.storage.spool_dir) as place:
-        return _exclude(config, place, opts, wish, entries)
+        if opts.undo is not None:
+            return _undo(config, place, opts)
+        with reading() as progress:
+            wishes = wishes_of(place, opts, config, entries, lambda path: progress(f"reading {path}"))
+        answers = [_exclude(config, place, opts, each, entries) for each in wishes]
+    lines = [line for answer in answers for line in cast("list[str]", answer.lines)]
+    problems = [problem for answer in answers for problem in answer.problems]
+    return Answer(answers[-1].facts, lines, problems + [problem for each in wishes for problem in each.problems])
+
+
+class _Going(NamedTuple):
+    """What is to go, and which derived folders have it, too."""
+
+    wish: Wish
+    found: Concerned
+    derived: Trace
 
 
 def _exclude(
-    config: Config, place: Place, opts: argparse.Namespace, wish: Wish, entries: list[AllowlistEntry] | None
+    config: Config,
+    place: Place,
+    opts: argparse.Namespace,
+    wanted: Wanted,
+    entries: list[AllowlistEntry] | None,
 ) -> Answer:
-    from crawler.dedup.index import DedupError
     from crawler.frontier.exclusion import ungranted
     from crawler.observe.withdrawn import announce
 
-    crawls = place.manifest()["crawls"]
+    wish, where = wanted.wish, wanted.where
+    if where is not None and not wish.urls:  # no page has the words
+        return _finish(config, place)
     found = find(place, wish)
     if entries is not None and not wish.refused:
         wish = dataclasses.replace(wish, refused=ungranted(found.pages, entries))
+    if opts.again and found.nothing:
+        return _finish(config, place)
     if not is_begun(place, wish):
         if problems := mistyped(found):
             return Answer(problems=problems)
-        if found.nothing and not wish.refused:
-            return Answer(NOTHING, ["nothing in this corpus matches; nothing was changed"])
-    sys.stdout.write(announce(found, place.url))
+        if found.nothing and not (wish.refused or wish.urls):
+            return _finish(config, place)
+    going = _Going(wish, found, _derived(place, wish, found))
+    sys.stdout.write(announce(found, place.url, pages=where, derived=going.derived.holdings))
+    sys.stdout.writelines(f"  {line}\n" for line in unknown(found))
     if not (opts.yes or agreed("Delete them?")):
         return Answer(problems=["nothing was changed; add --yes to do it"])
-    done = withdraw(place, wish, now=time.time())
+    return _do(config, place, going, entries)
+
+
+def _do(config: Config, place: Place, going: _Going, entries: list[AllowlistEntry] | None) -> Answer:
+    from crawler.dedup.index import DedupError
+
+    done = withdraw(place, going.wish, now=time.time())
     try:
-        return answer_of(done, forget_elsewhere(config, crawls, done, entries))
+        forgotten = forget_elsewhere(config, place, done.refused, done.urls, entries)
+        return answer_of(done, forgotten, derived=going.derived)
     except (FrontierError, DedupError) as error:
         problem = f"the corpus was changed, frontier or duplicate index were not ({error}); run the same command again"
-        return answer_of(done, None, problem)
+        return answer_of(done, None, problem, derived=going.derived)
 
 
-def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str) -> Answer:
+def _derived(place: Place, wish: Wish, found: Concerned) -> Trace:
+    from crawler.dataset.registry.holdings import derived_that_hold
+
+    with reading() as progress:
+        refused = refusals_after(wish, found)
+        return derived_that_hold(place, refused, progress=lambda folder: progress(f"reading {folder}"))
+
+
+def _finish(config: Config, place: Place) -> Answer:
+    """Nothing matches. What an earlier call was cut off from doing is done: files removed, the frontier told."""
+    from crawler.dedup.index import DedupError
+
+    lines = ["nothing in this corpus matches; nothing was changed"]
+    tidy(place)
+    if not in_force(place):
+        return Answer(NOTHING, lines)
+    try:
+        forgotten = forget_elsewhere(config, place, refused_domains(place), withdrawn_urls(place))
+    except (FrontierError, DedupError) as error:
+        return Answer(NOTHING, lines, [f"frontier or duplicate index were not told again ({error})"])
+    return Answer({**NOTHING, "forgotten": forgotten._asdict()}, [*lines, f"of all withdrawals so far: {forgotten}"])
+
+
+def _undo(config: Config, place: Place, opts: argparse.Namespace) -> Answer:
+    entry = undo(place, opts.undo, reason=opts.reason, by=opts.by.strip() or NOT_GIVEN, now=time.time())
+    lines = [
+        f"entry {opts.undo} is taken back: what it refused may be fetched, judged and kept again",
+        "what it removed does not come back by this: a crawl with RECRAWL=1 fetches it again, or one with another "
+        "CRAWL_ID, or a replay of an archive that has it under another CRAWL_ID",
+    ]
+    lines += _still_refused(place, opts.undo)
+    domains, problems = frozenset(entry["refused"]) - refused_domains(place), []
+    if domains:
+        try:
+            if not take_again(config, place, domains):
+                lines.append("no frontier is at hand: one that was told refuses the domains until it is told, too, by "
+                             "the same command with -s REDIS_URL=…")  # fmt: skip
+        except FrontierError as error:
+            problems.append(f"the frontier was not told ({error}); run the same command again")
+    return Answer({**NOTHING, "undone": opts.undo}, lines, problems)
+
+
+def _still_refused(place: Place, number: int) -> list[str]:
+    """What another entry refuses as well."""
+    refused = Refusals.of([place])
+    urls = {line["url"] for line in log_lines(place) if line["kind"] == "page" and line["number"] == number}
+    others = Counter(found.number for url in urls if (found := refused.refusal(url)) is not None)
+    return [f"entry {other} refuses {number_of(count, 'page')} of it, too" for other, count in sorted(others.items())]
+
+
+def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str, derived: Trace | None = None) -> Answer:
     """What a withdrawal did; `forgotten`: None where frontier and index could not be asked, which is a problem."""
-    from crawler.observe.withdrawn import summary
+    from crawler.observe.withdrawn import still_held, summary
 
+    holdings: list[Holding] = derived.holdings if derived else []
     facts = {
         "kept": done.found.kept,
         "rejected": done.found.rejected,
@@ -86,76 +180,45 @@ def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str) -> A
         "removed_files": done.removed_files,
         "corpus_version": done.rewritten.version,
         "forgotten": forgotten and forgotten._asdict(),
+        "entry": done.number,
+        "pages": done.urls,
+        "copies": sorted(done.found.copies),
+        "unknown": sorted(done.found.unknown),
+        "still_held": [holding.as_dict() for holding in holdings],
+        "undone": None,
     }
-    return Answer(facts, summary(done, [str(forgotten)] if forgotten else []).splitlines(), problems)
+    notes = [str(forgotten)] if forgotten else []
+    notes += [*still_held(holdings), *(derived.unread if derived else ())]
+    return Answer(facts, summary(done, notes).splitlines(), problems)
 
 
-class Forgotten(NamedTuple):
-    """URLs that waited in the frontier, and claims in the duplicate index, that went; None where there are neither."""
-
-    queued: int | None
-    claims: int | None
-
-    def __str__(self) -> str:
-        if self.queued is None:
-            return "there is no frontier here, so no queue was changed"
-        return (
-            f"{self.queued:,} waiting URLs were dropped, {self.claims:,} claims in the duplicate index are free again"
-        )
-
-
-def forget_elsewhere(
-    config: Config, crawls: list[str], done: Withdrawn, entries: list[AllowlistEntry] | None
-) -> Forgotten:
-    """Drop what waits in the frontier and free claims in the duplicate index. Raises: FrontierError, DedupError."""
-    from crawler.dedup.admin import forget
-    from crawler.frontier.exclusion import block
-
-    if config.crawl.redis_url is None and not frontier_folder(config).is_dir():
-        return Forgotten(None, None)
-    queued = block(config, crawls, done.refused, entries)
-    freed = sum(forget(_of_crawl(config, crawl), done.urls) for crawl in crawls)
-    return Forgotten(queued, freed)
-
-
-def _of_crawl(config: Config, crawl_id: str) -> Config:
-    return dataclasses.replace(config, crawl=dataclasses.replace(config.crawl, crawl_id=crawl_id))
-
-
-def _wish(opts: argparse.Namespace, entries: list[AllowlistEntry] | None) -> Wish:
-    from crawler.frontier.exclusion import domain_named, revoked_by
-
-    if not (opts.domain or opts.licence or opts.allowlist):
-        raise WrongCall("nothing to withdraw is given: use --domain, --licence or --allowlist")
-    if not (opts.reason or opts.allowlist):
-        raise WrongCall("--reason is missing: it stays in the lineage of the corpus")
-    domains = {name: domain_named(name) for name in opts.domain.split(",") if name.strip()}
-    if wrong := [name for name, domain in domains.items() if domain is None]:
-        raise WrongCall(f"--domain {wrong[0]}: expected a domain such as example.org")
-    named = frozenset(domain for domain in domains.values() if domain)
-    licences = frozenset(tag.strip() for tag in opts.licence.split(",") if tag.strip())
-    alone = named if not (licences or entries) else frozenset()
-    reason = opts.reason or "no longer granted by the allowlist"
-    by = opts.by.strip() or NOT_GIVEN
-    if entries is None:
-        return Wish(reason, named, licences, refused=alone, by=by)
-    digest = hashlib.sha256(Path(opts.allowlist).read_bytes()).hexdigest()
-    return Wish(reason, named, licences, revoked_by(entries), f"allowlist sha256:{digest}", alone, by)
-
-
-WITHDRAWN: Fields = {
+REMOVED: Fields = {
     "kept": ("integer", "kept documents whose records were removed"),
     "rejected": ("integer", "rejected documents whose text was removed"),
     "raw": ("integer", "raw pages removed from the archive"),
     "refused": ("list of string", "domains that later crawls into this corpus do not request"),
     "removed_files": ("list of string", "files removed because they described the older version"),
     "corpus_version": ("integer or null", "version of the corpus now; null: nothing was changed"),
-    "forgotten": ("object or null", "queued: waiting URLs that were dropped; claims: freed in the duplicate index"),
+    "forgotten": (
+        "object or null",
+        "queued: waiting URLs that were dropped; claims: freed in the duplicate index; untold: crawls",
+    ),
+}
+"""Fields of an answer that tells what was removed."""
+WITHDRAWN: Fields = {
+    **REMOVED,
+    "entry": ("integer or null", "number in withdrawals.jsonl; null: none was made"),
+    "pages": ("list of string", "URLs of this entry"),
+    "copies": ("list of string", "of these, copies of another's text"),
+    "unknown": ("list of string", "of these, URLs that no record has"),
+    "still_held": ("list of object", "derived folders that have it: as in dataset-lineage"),
+    "undone": ("integer or null", "entry that was taken back"),
 }
 """Fields of an answer that tells of a withdrawal."""
 NOTHING: dict[str, Any] = {
     **dict.fromkeys(("kept", "rejected", "raw"), 0),
-    **{"refused": [], "removed_files": [], "corpus_version": None, "forgotten": None},
+    **{name: [] for name in ("refused", "removed_files", "pages", "copies", "unknown", "still_held")},
+    **dict.fromkeys(("corpus_version", "forgotten", "entry", "undone")),
 }
 """The facts where none was made."""
 WORK = Work('exclude --domain example.org --reason "letter of 3 May" --yes corpus', declare, exclude, WITHDRAWN)

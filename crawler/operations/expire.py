@@ -7,7 +7,7 @@ import getpass
 import sys
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.dataset.exclude import find
 from crawler.dataset.expire import LOG, expire, too_old
@@ -15,8 +15,8 @@ from crawler.dataset.lifetimes import Lifetimes, lapsed, remove_lapsed, wish_of
 from crawler.dataset.rewrite import corpus_place, tidy
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work, WrongCall
-from crawler.operations.exclude import NOTHING, WITHDRAWN, answer_of, forget_elsewhere
-from crawler.operations.forgetting import load_with_frontier
+from crawler.operations.exclude import NOTHING, REMOVED, answer_of
+from crawler.operations.forgetting import forget_elsewhere, load_with_frontier
 from crawler.operations.numbers import days
 from crawler.seeds.allowlist import read_allowlist
 from crawler.server.errors import FrontierError
@@ -56,7 +56,11 @@ def expire_archives(opts: argparse.Namespace, load: Load) -> Answer:
         gone = _expire_archives(place, opts, days, now) if days > 0 else []
         answer = _expire_documents(config, place, opts, lifetimes, now) if lifetimes else Answer(NOTHING)
     archives = [{name: entry[name] for name in _OF_ARCHIVE} for entry in gone]  # type: ignore[literal-required]
-    return replace(answer, facts={"dry_run": opts.dry_run, "archives": archives, **answer.facts})
+    return replace(answer, facts={"dry_run": opts.dry_run, "archives": archives, **_removed(answer)})
+
+
+def _removed(answer: Answer) -> dict[str, Any]:
+    return {name: answer.facts[name] for name in REMOVED if name in answer.facts}
 
 
 def _expire_archives(place: Place, opts: argparse.Namespace, days: float, now: float) -> list[Entry]:
@@ -87,10 +91,9 @@ def _expire_documents(
         found = find(place, wish)
         facts = {**NOTHING, "kept": found.kept, "rejected": found.rejected, "raw": found.raw}
         return Answer(facts, announce(found, place.url).splitlines())
-    crawls = place.manifest()["crawls"]
     done = remove_lapsed(place, wish, now=now)
     try:
-        return answer_of(done, forget_elsewhere(config, crawls, done, None))
+        return answer_of(done, forget_elsewhere(config, place, done.refused, done.urls))
     except (FrontierError, DedupError) as error:
         return answer_of(done, None, f"the duplicate index was not changed ({error}); run the command again")
 
@@ -121,6 +124,6 @@ WORK = Work(
     {
         "dry_run": ("boolean", "true: this would be removed, nothing was changed"),
         "archives": ("list of object", "path, bytes, documents (pages) and last_crawled_at of removed archives"),
-        **WITHDRAWN,
+        **REMOVED,
     },
 )

@@ -14,7 +14,7 @@ from crawler.operations.common import reading
 from crawler.operations.declared import Load, Work, WrongCall
 
 if TYPE_CHECKING:
-    from crawler.dataset.registry.holdings import Holding, Trace
+    from crawler.dataset.registry.holdings import Trace
     from crawler.storage.corpus.registry import Version
 
 SHORT = 12
@@ -88,6 +88,7 @@ def _tag(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # nee
 def _lineage(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # needs no settings
     """Back to the archive, forward to every version. Raises: WrongCall, StorageError."""
     from crawler.dataset.registry.holdings import Wanted, trace
+    from crawler.observe.withdrawn import still_held
     from crawler.urls.canonicalize import canonicalize
 
     if bool(opts.page) + bool(opts.domain) + opts.withdrawn != 1:
@@ -103,9 +104,10 @@ def _lineage(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  #
         "versions": found.versions,
         "unread": found.unread,
         "holdings": [holding.as_dict() for holding in found.holdings],
+        "raw": [{"folder": raw.folder, "path": raw.path, "pages": raw.pages} for raw in found.raw],
     }
     lines = [*_origin_lines(origin), *_trace_lines(found)]
-    return Answer(facts, lines, [*found.unread, *_still_held(found.holdings)])
+    return Answer(facts, lines, [*found.unread, *still_held(found.holdings), *_raw_held(found)])
 
 
 def _origin(opts: argparse.Namespace) -> dict[str, Any] | None:
@@ -158,17 +160,12 @@ def _trace_lines(found: Trace) -> Iterator[str]:
         yield "no version holds any of it"
 
 
-def _still_held(holdings: Sequence[Holding]) -> Iterator[str]:
-    """What is to be done about withdrawn documents that are still somewhere, a sentence for each folder."""
-    corpus = {each.folder: each.corpus for each in holdings if each.withdrawn}
-    for folder, is_corpus in corpus.items():
-        most = max(each.withdrawn for each in holdings if each.folder == folder)
-        way = (
-            f"run `gristmill dataset exclude {folder}` with the same domain or licence"
-            if is_corpus
-            else "make it again from its sources, which leaves them out, and remove this one"
+def _raw_held(found: Trace) -> Iterator[str]:
+    for raw in found.raw:
+        yield (
+            f"{raw.folder}/{raw.path}: still holds {raw.pages:,} withdrawn raw pages; run `gristmill dataset exclude "
+            f"--again {raw.folder}`"
         )
-        yield f"{folder}: still holds {most:,} withdrawn documents; {way}"
 
 
 VERSION: Fields = {
@@ -216,5 +213,6 @@ LINEAGE = Work(
             "list of object",
             "folder, sha256, operation, number, stands, tags, files of each that holds it",
         ),
+        "raw": ("list of object", "folder, path and pages of archives with withdrawn pages"),
     },
 )

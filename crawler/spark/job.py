@@ -17,6 +17,8 @@ from typing import Any
 
 from crawler.config import Config, ConfigError, declared, from_mapping
 from crawler.config.environment import from_environment, problems_of_environment
+from crawler.dataset.refused import Refusals
+from crawler.dataset.registry.behind import beside, refusals_of
 from crawler.dedup.index import DedupError
 from crawler.spark import latest
 from crawler.spark.duplicates import find_duplicates
@@ -37,6 +39,7 @@ from crawler.stages import chain
 from crawler.storage.archive.places import find
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
 
 MAX_UNREAD = 1_000
 """Unreadable places that the manifest lists; `counts` has the number of all."""
@@ -82,7 +85,10 @@ def run(context: Any, config: Config, archives: Sequence[str], folder: str) -> R
     output = Output(context, folder)
     output.refuse_existing()
     tasks = context.parallelize(list(enumerate(archives)), max(1, len(archives)))
-    judged = tasks.mapPartitions(partial(judge, config, careful=is_retry)).persist(StorageLevel.DISK_ONLY)
+    refused = context.broadcast(_refused(config, archives))
+    judged = tasks.mapPartitions(partial(judge, config, careful=is_retry, refused=refused)).persist(
+        StorageLevel.DISK_ONLY
+    )
     unread = tuple(judged.filter(is_unread).collect())  # the first action: here the stages run, in parallel
     claims = judged.filter(is_candidate).map(claim_of).toLocalIterator(prefetchPartitions=True)
     duplicates = context.broadcast(find_duplicates(config, claims))
@@ -105,6 +111,12 @@ def _older(context: Any, judged: Any, duplicates: Any) -> latest.Older:
         return latest.Older()
     visits = judged.mapPartitions(partial(latest.visits, context.broadcast(repeated), duplicates))
     return latest.older(visits.toLocalIterator())
+
+
+def _refused(config: Config, archives: Sequence[str]) -> Refusals:
+    """What CORPUS_DIR refuses, and the corpora in which the archives lie. Raises: StorageError."""
+    found = {place.url: place for name in archives if (place := beside(name)) is not None}
+    return refusals_of([Place(config.crawl.corpus_dir, config.storage.spool_dir), *found.values()])
 
 
 def manifest_of(config: Config, archives: Sequence[str], report: Report) -> dict[str, Any]:

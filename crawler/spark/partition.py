@@ -16,6 +16,7 @@ from typing import NoReturn, Protocol
 
 from crawler.config import Config
 from crawler.dataset.exclude import without_text
+from crawler.dataset.refused import Refusals
 from crawler.document import Document, Drop, DropReason
 from crawler.documents.from_archive import compare_with_past, document_from_archive
 from crawler.pool.cpu_limit import PATIENCE
@@ -86,13 +87,26 @@ class Shared(Protocol):
         """Verdicts by place."""
 
 
+class Refused(Protocol):
+    """What was withdrawn, likewise."""
+
+    @property
+    def value(self) -> Refusals:
+        """Of the corpus of the configuration, and of those whose archives are read."""
+
+
 def judge(
-    config: Config, archives: Iterable[tuple[int, str]], careful: Callable[[], bool] = bool
+    config: Config,
+    archives: Iterable[tuple[int, str]],
+    careful: Callable[[], bool] = bool,
+    *,
+    refused: Refused | None = None,
 ) -> Iterator[Judged | Unread]:
     """Read the numbered archives and take every page through the header policy and all stages, in archive order.
 
     Nothing is raised for an archive's or a page's sake: what cannot be read comes back as `Unread`, what a stage cannot
-    digest as a verdict. `careful` says whether an earlier try has died here: every page then has a process of its own.
+    digest as a verdict, and so does a page that `refused` names. `careful` says whether an earlier try has died here:
+    every page then has a process of its own.
     """
     judge_one = judge_carefully if careful() else judge_page
     for number, name in archives:
@@ -100,9 +114,18 @@ def judge(
         unread: list[ArchiveError] = []
         pages = read_archive(name, on_problem=problems.append, on_unread=unread.append, revisits=True)
         for count, response in enumerate(pages):
-            yield Judged((number, count), judge_one(config, response))
+            doc = judge_one(config, response)
+            yield Judged((number, count), doc if refused is None else _unless_refused(doc, refused.value, config))
         yield from (Unread(p.file, p.offset, p.what) for p in problems)
         yield from (Unread(name, 0, str(error), whole=True) for error in unread)
+
+
+def _unless_refused(doc: Document, refused: Refusals, config: Config) -> Document:
+    """The document with the verdict that the pipeline step `withdrawn` would give it."""
+    refusal = refused.of_document(doc, config.dedup)
+    if refusal is not None and (doc.verdict is None or doc.text_allowed):
+        doc.verdict = refusal.drop
+    return doc
 
 
 def judge_page(config: Config, response: ArchivedResponse) -> Document:

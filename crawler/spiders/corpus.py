@@ -22,6 +22,7 @@ from crawler.frontier.model import Lease, PutStatus
 from crawler.frontier.seeding import SharedScope, join_scope
 from crawler.middlewares.outcomes import NotModified
 from crawler.middlewares.scrapy_signals import robots_sitemaps
+from crawler.middlewares.withdrawn import refused_in
 from crawler.pipelines.duplicate_index import release
 from crawler.pipelines.segments import first_segment
 from crawler.policy.decide import decide_unread
@@ -37,6 +38,7 @@ from crawler.seeds.scope import AdmissionReason
 from crawler.spiders.arguments import read_arguments
 from crawler.spiders.failures import next_of, outcome_of, redirect_of, unspelled
 from crawler.spiders.unread import UnreadSitemaps
+from crawler.spiders.withdrawn_seeds import WithdrawnSeeds
 from crawler.stages.tiers import has_too_little
 from crawler.statkeys import (
     CAPPED,
@@ -143,16 +145,20 @@ class CorpusSpider(Spider):
     async def _put_seeds(self) -> None:
         for warning in self.plan.warnings:
             self.logger.warning(warning)
-        client = self.frontier.frontier
+        client, withdrawn = self.frontier.frontier, WithdrawnSeeds(refused_in(self.crawler))
         self.shared = SharedScope(client, await join_scope(client, self.plan.scope))
         for given in self.plan.batches():
             batch = list(given)
             seeds = self._admitted(batch, "seed")  # a stored allowlist may be stricter than the arguments
-            answers = Counter(await self._put(seeds))
+            statuses = await self._put(seeds)
+            withdrawn.look(seeds, statuses)
+            answers = Counter(statuses)
             self._count(SEEDS, len(seeds))
             self._count(SEEDS_KNOWN, answers[PutStatus.SEEN])
             self._count(f"{SEEDS_REFUSED}/outside", len(batch) - len(seeds))
             self._count(f"{SEEDS_REFUSED}/withdrawn", answers[PutStatus.BLOCKED])
+        if withdrawn.count:
+            self.logger.warning("%s", withdrawn)
 
     async def parse(self, response: Response) -> AsyncIterator[Document]:
         """One fetched page: through the stages, its links into the frontier, then onward."""

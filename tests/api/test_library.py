@@ -13,6 +13,8 @@ import pytest
 
 import crawler
 from bench.web.prose import prose
+from crawler.dataset.exclude import Wish, withdraw
+from crawler.storage.files.place import Place
 from tests.support.places import PROJECT
 
 PAGE = PROJECT / "docs" / "library.md"
@@ -78,6 +80,22 @@ def test_the_decision_is_the_crawls_and_doubt_means_no(given: dict[str, object],
     found = crawler.decide("https://a.example/private?x=1", **given)  # type: ignore[arg-type]
     assert found.ok is ok
     assert says in (found.drop.detail if found.drop else "")
+
+
+def test_a_writer_rejects_what_the_corpus_has_withdrawn_by_address_and_by_text(tmp_path: Path) -> None:
+    folder = str(tmp_path / "c")
+    doc = crawler.judge(crawler.page("https://a.example/", HTML))
+    with crawler.corpus_writer(folder) as corpus:
+        corpus.add(doc)
+    withdraw(Place(folder), Wish("x", urls=frozenset({"https://a.example/"}), reach="text"), now=1.8e9)
+    other = crawler.judge(crawler.page("https://a.example/?utm_source=x", HTML.replace("pears", "plums")))
+    copy = crawler.judge(crawler.page("https://b.example/", HTML))
+    with crawler.corpus_writer(folder, WORKER_ID="w2") as corpus:
+        corpus.add(other)
+        corpus.add(copy)
+    assert list(crawler.read_corpus(folder)) == []
+    rejected = list(crawler.read_corpus(folder, "rejected"))
+    assert [record["reason"] for record in rejected] == ["withdrawn"] * 2 and "text" not in rejected[0]
 
 
 @pytest.mark.parametrize(

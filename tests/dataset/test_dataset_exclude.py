@@ -232,7 +232,7 @@ def test_killed_at_any_step_the_next_call_finishes(corpus, tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
     steps = int(done.stdout)
     assert steps > 20
-    wish = Wish("a letter", frozenset({"birch.example"}))
+    wish = Wish("a letter", frozenset({"birch.example"}), reach="text")
     for step in range(1, steps + 1):
         copy = type(corpus)(tmp_path / "copies" / str(step))
         assert copy.manifest()["version"] in {1, 2}

@@ -254,7 +254,12 @@ def test_a_withdrawn_document_is_never_exported_even_where_the_withdrawal_was_cu
     blank = {"kind": "page", "was": "kept", "doc_id": None, "content_hash": None, "license_tag": None, "number": 0}
     pages = [blank | {name: r[name] for name in ("url", "canonical_url", "domain")} for r in gone]
     write_log(corpus.place, Wish("asked", domains=frozenset({"birch.example"})), pages, now=1.8e9)
-    write_log(corpus.place, Wish("earlier", domains=frozenset({"x"})), [{**pages[0], "url": again["url"]}], now=1.6e9)
+    write_log(
+        corpus.place,
+        Wish("earlier", domains=frozenset({"x"}), reach="nothing"),
+        [{**pages[0], "url": again["url"]}],
+        now=1.6e9,
+    )
     done = export(corpus.place, tmp_path / "out", "jsonl.gz", max_bytes=10**6, now=1.8e9)
     (path,) = (tmp_path / "out" / "data").iterdir()
     urls = {orjson.loads(line)["url"] for line in read_lines(path)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -11,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.archives import exchange, html, two_archives, write
+from crawler.operations import exclude
+from tests.support.archives import edited, exchange, html, two_archives, write
+from tests.support.operations import answer_of
 from tests.support.places import PROJECT
 
 POISON = Path(__file__).parent / "poison"
@@ -79,6 +82,30 @@ def test_the_newest_version_of_a_page_counts_and_one_that_refuses_withdraws_it_a
     assert "6 replaced and 2 pages withdrawn by a later version" in job.done.stdout
     manifest = json.loads((tmp_path / "job" / "manifest.json").read_bytes())
     assert manifest["counts"] == {"kept": 3, "rejected": 3, "unread": 0, "withdrawn": 2, "replaced": 6}
+
+
+def test_what_a_corpus_has_withdrawn_is_refused_as_by_a_replay_by_address_and_by_text(run_job, run_replay, tmp_path):
+    """The corpus is that of CORPUS_DIR, or the one in which the archives lie."""
+    write(tmp_path / "first.warc.gz", [exchange(f"https://e.org/{n}", html(n)) for n in range(2)])
+    corpus, made = tmp_path / "corpus", tmp_path / "made" / "archive"
+    assert run_replay(str(tmp_path / "first.warc.gz"), corpus).done.returncode == 0
+    wish = ("--url", "https://e.org/0", "--reason", "a letter", "--yes")
+    assert not answer_of(exclude.WORK, *wish, corpus).problems
+    made.mkdir(parents=True)
+    pages = {"https://E.org/0?utm_source=x": html(5), "https://f.org/same": html(0), "https://f.org/near": edited(0)}
+    pages |= {"https://f.org/other": html(6)}
+    write(made / "second.warc.gz", [exchange(url, body, seconds=90) for url, body in pages.items()])
+    job = run_job(f"{made}/*.gz", tmp_path / "job", *TWO, CORPUS_DIR=str(corpus), REJECTED_TEXT="true")
+    shutil.copy(corpus / "withdrawals.jsonl", made.parent)
+    beside = run_job(f"{made}/*.gz", tmp_path / "beside", *TWO, CORPUS_DIR=str(tmp_path / "none"), REJECTED_TEXT="true")
+    replay = run_replay(f"{made}/*.gz", corpus, CRAWL_ID="second", REJECTED_TEXT="true")
+    for outcome in (job, beside, replay):
+        assert outcome.done.returncode == 0, outcome.done.stderr
+        assert {record["url"] for record in outcome.kept} - {"https://e.org/1"} == {"https://f.org/other"}
+        refused = [record for record in outcome.rejected if record["reason"] == "withdrawn"]
+        assert {record["url"] for record in refused} == pages.keys() - {"https://f.org/other"}
+        assert not any("text" in record for record in refused)
+    assert {r["detail"] for r in job.rejected} == {r["detail"] for r in replay.rejected if r["reason"] == "withdrawn"}
 
 
 def test_the_manifest_counts_the_records_and_names_the_configuration(judged):

@@ -1,6 +1,6 @@
 """The sources of a mixture are read here: our corpora and their versions, and files of others under our field names.
 
-What a corpus has withdrawn is left out of every source, also of files that were once derived from it.
+What a corpus has withdrawn is left out of every source, and also what the corpora refuse that a source was made of.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import orjson
 from crawler.dataset.annotations.joined import reader_of
 from crawler.dataset.diff import Side, side_of
 from crawler.dataset.mix.spec import Source
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.registry.derived import folders_around, version_hash
 from crawler.dataset.supersede import read_latest
-from crawler.dataset.withdrawals import withdrawn_in
 from crawler.document import RECORD_FIELDS
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import arrow, kind_of, record_of_row
@@ -50,7 +50,8 @@ class Sources:
         self._specs = specs
         self._sides = {each.name: side_of(each.corpus) for each in specs if each.corpus is not None}
         self._files = {each.name: _files_of(each) for each in specs if each.corpus is None}
-        self._is_withdrawn = withdrawn_in(side.place for side in self._sides.values())
+        derived = folders_around(path for paths in self._files.values() for path in paths)
+        self._refused = refusals_of([*(side.place for side in self._sides.values()), *map(Place, derived.values())])
 
     def read(self, number: int, found: Counts) -> Iterator[Record]:
         """The documents of a source, each with all fields of the record, in the order of its files."""
@@ -58,7 +59,7 @@ class Sources:
         annotated = self._annotated(spec)
         for record in self._records(spec):
             found.read += 1
-            if self._is_withdrawn(record):
+            if self._refused.of_record(record):
                 found.withdrawn += 1
             elif not record.get("text"):
                 found.empty += 1

@@ -35,7 +35,7 @@ _TESTS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     ">": operator.gt,
     "<": operator.lt,
-    "~": lambda found, value: _folded(value) in _folded(found),
+    "~": lambda found, value: folded(value) in folded(found),
 }
 OPERATORS = tuple(_TESTS)
 _COMPARED = re.compile(r"([^!<>=~]*)(!=|>=|<=|=|>|<|~)")
@@ -233,7 +233,7 @@ class _Reader:
         raise FilterError(f"{text}: {problem}" + (f" (character {begin + 1})" if begin else ""))
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """Lower case as DuckDB has it: one character for each, whatever stands beside it."""
     return text.replace("İ", "i").replace("Σ", "σ").lower()
 

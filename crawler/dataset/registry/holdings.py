@@ -15,12 +15,16 @@ from typing import Any
 
 import orjson
 
-from crawler.dataset.exclude import covers
 from crawler.dataset.export_formats import INDEX_FILE, read_mds
+from crawler.dataset.refused import Refusals
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.registry.derived import is_corpus, standing_hash, versions_in
-from crawler.dataset.withdrawals import withdrawn_in
+from crawler.dataset.rewrite import read_files
+from crawler.dataset.withdrawals import covers
+from crawler.storage.archive.cdxj import scan
 from crawler.storage.corpus.registry import Child, Registry, Version, child_path, place_of
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.journal import disk
 from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, REPLACED, SHARDS, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
@@ -78,6 +82,15 @@ class Holding:
         return said | {"number": self.version.get("number"), "stands": self.stands, "tags": self.tags, "files": files}
 
 
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """An archive of a corpus that still has raw pages whose addresses are refused."""
+
+    folder: str
+    path: str
+    pages: int
+
+
 @dataclass(slots=True)
 class Trace:
     """What was found. unread: sentences about what could not be looked at, so that nothing is proven about it."""
@@ -85,6 +98,7 @@ class Trace:
     folders: list[str] = field(default_factory=list)
     versions: int = 0
     holdings: list[Holding] = field(default_factory=list)
+    raw: list[Raw] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
 
 
@@ -93,15 +107,34 @@ def trace(
 ) -> Trace:
     """Look into the folder `start`, those in `more`, and every one that is known to be derived from them.
 
-    Raises: StorageError where one of the named folders is no corpus and no derived folder, or a file is damaged.
+    What was withdrawn is what one of them refuses, or a corpus that one of them was made of. Raises: StorageError where
+    one of the named folders is no corpus and no derived folder, or a file is damaged.
     """
     found = Trace()
     places = _follow([Place(start), *map(Place, more)], found)
-    is_withdrawn = withdrawn_in(place for place in places if is_corpus(place))
+    _look_into(places, wanted, refusals_of(places), found, progress)
+    return found
+
+
+def derived_that_hold(start: Place, refused: Refusals, *, progress: Callable[[str], object] = lambda _: None) -> Trace:
+    """Look into every folder that is known to be derived from this one for what is going to be refused.
+
+    Raises: StorageError where a file is damaged.
+    """
+    found = Trace()
+    places = _follow([start], found)
+    _look_into(places[1:], Wanted(), refused, found, progress)
+    return found
+
+
+def _look_into(
+    places: Sequence[Place], wanted: Wanted, refused: Refusals, found: Trace, progress: Callable[[str], object]
+) -> None:
     for place in places:
         progress(place.url)
-        _look(place, wanted, is_withdrawn, found)
-    return found
+        _look(place, wanted, refused, found)
+        if is_corpus(place) and not (wanted.names or wanted.domains):
+            found.raw += _raw_pages(place, refused)
 
 
 def _follow(places: list[Place], found: Trace) -> list[Place]:
@@ -142,7 +175,7 @@ def _name(url: str) -> str:
     return url.rstrip("/") if "://" in url else str(Place(url).root.resolve())
 
 
-def _look(place: Place, wanted: Wanted, is_withdrawn: Callable[[Record], bool], found: Trace) -> None:
+def _look(place: Place, wanted: Wanted, refused: Refusals, found: Trace) -> None:
     versions, stands = versions_in(place), standing_hash(place)
     corpus, tags = is_corpus(place), Registry(place).tags()
     present = _present(place, versions)
@@ -157,7 +190,7 @@ def _look(place: Place, wanted: Wanted, is_withdrawn: Callable[[Record], bool], 
                     found.unread.append(f"{place.path_of(each['path'])}: is listed, but missing; restore it")
                 continue
             if key not in held:
-                held[key] = _held(place, path, wanted, is_withdrawn)
+                held[key] = _held(place, path, wanted, refused)
             if held[key].documents or held[key].decisions:
                 files.append(held[key])
         if files:
@@ -178,10 +211,10 @@ def _present(place: Place, versions: dict[str, Version]) -> dict[str, str]:
     return found | {path: path for path in records & there} | dict.fromkeys(listed - records, "")
 
 
-def _held(place: Place, path: str, wanted: Wanted, is_withdrawn: Callable[[Record], bool]) -> Held:
+def _held(place: Place, path: str, wanted: Wanted, refused: Refusals) -> Held:
     found = Held(path)
     for record in _records(place, path) if path else ():
-        gone = is_withdrawn(record)
+        gone = refused.of_record(record) is not None
         if not (wanted.matches(record) or (gone and not wanted.names and not wanted.domains)):
             continue
         if record.get("text") or "reason" not in record:
@@ -190,6 +223,17 @@ def _held(place: Place, path: str, wanted: Wanted, is_withdrawn: Callable[[Recor
         else:
             found.decisions += 1
     return found
+
+
+def _raw_pages(place: Place, refused: Refusals) -> Iterator[Raw]:
+    """Archives with pages at refused addresses; of texts an archive says nothing."""
+    if not refused:
+        return
+    for entry in read_files(place, (ARCHIVE,)):
+        with place.open_listed(entry["path"]) as file, disk(entry["path"]):
+            pages = sum(refused.refusal(page.url) is not None for page in scan(file))
+        if pages:
+            yield Raw(place.url, entry["path"], pages)
 
 
 def _records(place: Place, path: str) -> Iterator[Record]:

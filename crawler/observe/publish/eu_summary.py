@@ -254,6 +254,8 @@ def _withdrawals(found: Provenance) -> str:
     elsewhere = "; those of the corpus that it was selected from are listed there" if found.sources.subset_of else ""
     if found.sources.replayed:
         elsewhere += f"; those from crawls whose archives were replayed are {NOT_RECORDED} in these archives"
+    if found.origins.undone:
+        elsewhere += f"; {number_of(found.origins.undone, 'withdrawal')} taken back"
     if found.withdrawn:
         elsewhere += f"; {number_of(found.withdrawn, 'withdrawn document')} left out of this {found.kind}"
     if not found.origins.withdrawals:

@@ -12,10 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from crawler.dataset.exclude import WishLine, removed_by, withdrawals
+from crawler.dataset.refused import address_of, addresses_of
+from crawler.dataset.registry.behind import refusals_of
+from crawler.dataset.rewrite import records_in
 from crawler.dataset.supersede import read_latest
 from crawler.dataset.verdicts import Maker, Verdict, not_kept, page_of, stands_now, told_by
-from crawler.dataset.withdrawals import withdrawn
+from crawler.dataset.withdrawals import WishLine, in_force, log_lines, removed_by, undone
 from crawler.document import DropReason, Reason
 from crawler.observe.publish.sources import Collector, DomainSize, Part, Sources, kind_of
 from crawler.observe.reasons import order
@@ -87,6 +89,7 @@ class Origins:
     stopped: dict[str, Counter[str]] = field(default_factory=lambda: {"crawl": Counter(), "replay": Counter()})
     held: Counter[str] = field(default_factory=Counter)
     withdrawals: list[tuple[WishLine, int]] = field(default_factory=list)  # with the documents that each removed
+    undone: int = 0  # withdrawals that were taken back
 
     def add(self, place: Place, manifest: Manifest) -> None:
         """Read what one corpus says. Raises: StorageError."""
@@ -99,8 +102,13 @@ class Origins:
         latest = told_by(manifest["runs"])
         for said, pages in not_kept(place, manifest).items():
             self._add(said, pages, kinds, latest)
-        removed = removed_by(place)
-        self.withdrawals += [(wish, removed[wish["number"]]) for wish in withdrawals(place)]
+        log = list(log_lines(place))
+        gone = {address_of(line["url"]) for line in log if line["kind"] == "page"}
+        here = {one for record in records_in(place) for one in gone & addresses_of(record)} if gone else set[str]()
+        removed = removed_by(line for line in log if line["kind"] != "page" or address_of(line["url"]) not in here)
+        own = (wish for wish in in_force(place) if "inherited" not in wish)
+        self.withdrawals += [(wish, removed[wish["number"]]) for wish in own]
+        self.undone += len(undone(log))
 
     def _add(self, said: Verdict, pages: int, kinds: Mapping[Maker, str], latest: Mapping[str, Maker]) -> None:
         if Reason.holds(said.reason):
@@ -210,9 +218,9 @@ def gather(corpus_dir: str) -> Provenance:
 
 def _standing(place: Place) -> Iterator[Record]:
     """One kept record of each page, without what a withdrawal that was cut off has left."""
-    is_withdrawn, seen = withdrawn(place), set[bytes]()
+    refused, seen = refusals_of([place]), set[bytes]()
     for record in read_latest(place):
-        if (key := page_of(record)) not in seen and not is_withdrawn(record):
+        if (key := page_of(record)) not in seen and refused.of_record(record) is None:
             seen.add(key)
             yield record
 

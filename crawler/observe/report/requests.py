@@ -16,6 +16,7 @@ from rich.text import Text
 
 from crawler.document import DropReason, Reason
 from crawler.seeds import patterns
+from crawler.storage.files.accounts import is_withdrawn_copy
 from crawler.storage.files.place import REJECTED, SHARDS, Place
 from crawler.storage.files.shards import read_records
 from crawler.urls.shape import shape_of
@@ -132,7 +133,8 @@ def _pattern(row: Brought, kept: list[str]) -> str:
 def _count(found: dict[tuple[str, str], Brought], record: dict[str, Any], *, kept: bool) -> None:
     reason = None if kept else Reason.of(str(record.get("reason")))
     parked = reason is DropReason.HOLD_BARREN
-    if not parked and reason is not None and (reason.is_hold or not reason.asked):
+    asked = reason is None or reason.asked or is_withdrawn_copy(record)
+    if not parked and reason is not None and (reason.is_hold or not asked):
         return  # no request was spent
     url, domain = str(record["url"]), str(record.get("domain") or "")
     key = domain, shape_of(url)

@@ -81,6 +81,8 @@ class Accounts:
 def counts_of(record: dict[str, Any]) -> Counts:
     """What one record adds to each of its groups; zero counts are left out."""
     counts = _kept(record) if "reason" not in record else dict(_rejected(str(record["reason"])))
+    if is_withdrawn_copy(record):
+        counts["requests"] = 1
     drawn = record.get("method_used") in _DRAWN or "browser" in (record.get("render_signals") or ())
     share = record.get("extraction_yield")
     if share is not None:
@@ -118,6 +120,11 @@ def _rejected(name: str) -> Counts:
     if reason.is_duplicate:
         counts["duplicates"] = 1
     return counts
+
+
+def is_withdrawn_copy(record: dict[str, Any]) -> bool:
+    """True where a page was fetched before its text was known to be withdrawn: such an address is not asked for."""
+    return record.get("reason") == DropReason.WITHDRAWN and bool(record.get("http_status"))
 
 
 def passes_licence_audit(record: dict[str, Any]) -> bool:

@@ -1,0 +1,254 @@
+"""What a wish concerns: the records of its pages, and copies of their texts. Looks, and changes nothing."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from crawler.dataset.refused import address_of, addresses_of
+from crawler.dataset.rewrite import read_files
+from crawler.dataset.text_prints import TextPrint, TextPrints, printed
+from crawler.dataset.withdrawals import NOT_GIVEN, PageLine, Reach, WishLine, covers, reach_of
+from crawler.document import DropReason
+from crawler.storage.archive.cdxj import scan
+from crawler.storage.files.journal import disk
+from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, SHARDS, Place
+from crawler.storage.files.records import TEXT_FIELDS, Record
+from crawler.storage.files.shards import read_records
+from crawler.times import rfc3339
+from crawler.urls.canonicalize import host_of
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to go: everything to which all of these conditions apply that are given, and every record of its pages.
+
+    domains: with all their subdomains, written as in the record's `domain`. licences: license_tag of the record.
+    urls: canonical, whatever the spelling in the record. revoked: a rule of the caller's (an allowlist that no longer
+    grants a page), named by `rule` for the log. refused: domains that no later crawl into this corpus may ask. by: who
+    asked, for the log. reach: what is refused later of the pages; "text" takes copies under other addresses, too.
+    raw: true for the URL of a raw page that goes whatever the records say.
+    """
+
+    reason: str
+    domains: frozenset[str] = frozenset()
+    licences: frozenset[str] = frozenset()
+    revoked: Callable[[Record], bool] | None = None
+    rule: str = ""
+    refused: frozenset[str] = frozenset()
+    by: str = NOT_GIVEN
+    urls: frozenset[str] = frozenset()
+    reach: Reach = "address"
+    raw: Callable[[str], bool] | None = None
+
+    @property
+    def addresses(self) -> frozenset[str]:
+        """Of the URLs that it names."""
+        return frozenset(map(address_of, self.urls))
+
+    def concerns(self, record: Record) -> bool:
+        """True for a kept or rejected record that is to go, as far as the record says."""
+        return (
+            (not self.domains or covers(self.domains, record["url"]))
+            and (not self.licences or record.get("license_tag") in self.licences)
+            and (not self.urls or bool(self.addresses & addresses_of(record)))
+            and (self.revoked is None or self.revoked(record))
+        )
+
+    def is_logged_as(self, line: WishLine) -> bool:
+        """True where this line of the log is about the same wish."""
+        mine = self.line(line["number"], 0.0)
+        said = {**_UNSAID, **line, "reach": reach_of(line)}
+        return all(said[name] == mine[name] for name in _SAME)  # type: ignore[literal-required]
+
+    def line(self, number: int, now: float) -> WishLine:
+        """What the log says of it."""
+        return {
+            "kind": "withdrawal",
+            "number": number,
+            "time": rfc3339(now),
+            "refused": sorted(self.refused),
+            "reason": self.reason,
+            "domains": sorted(self.domains),
+            "licences": sorted(self.licences),
+            "rule": self.rule,
+            "by": self.by,
+            "urls": sorted(self.urls),
+            "reach": self.reach,
+        }
+
+
+_UNSAID = {"by": NOT_GIVEN, "urls": [], "domains": [], "licences": [], "rule": "", "reason": ""}
+"""What a line means that an older version wrote."""
+_SAME = ("reason", "domains", "licences", "rule", "by", "urls", "reach")
+"""What two lines about one wish have in common."""
+
+
+@dataclass(slots=True)
+class Concerned:
+    """What a wish concerns now. `pages` are URLs with hashes, without text."""
+
+    kept: int = 0
+    words: int = 0
+    rejected: int = 0
+    with_text: int = 0  # rejected records that carry text
+    archived: int = 0  # records of both kinds that point into the archive
+    raw: int = 0  # of these, those with a page there: the visit that found it unchanged left a record without one
+    domains: Counter[str] = field(default_factory=Counter)  # kept documents
+    licences: Counter[str] = field(default_factory=Counter)
+    pages: list[PageLine] = field(default_factory=list)
+    unseen: set[str] = field(default_factory=set)  # domains and licences of the wish that no record has
+    names: set[str] = field(default_factory=set)  # domains and licences that records have
+    copies: list[str] = field(default_factory=list)  # URLs of records that go because their text is that of a page
+    texts: dict[str, TextPrint] = field(default_factory=dict)  # of the pages that go, by doc_id
+    archives: set[str] = field(default_factory=set)  # files that the records point into
+    loose: int = 0  # of `raw`, those that no such record points to
+    unknown: set[str] = field(default_factory=set)  # URLs of the wish that no record has
+    alike: list[str] = field(default_factory=list)  # some URLs of their hosts
+
+    @property
+    def nothing(self) -> bool:
+        """True where no text and no raw page is left to take away."""
+        return not (self.kept or self.with_text or self.archived or self.loose)
+
+
+_MOST_ALIKE = 2_000
+"""URLs of the same hosts that are looked at for one that was meant."""
+
+
+def find(place: Place, wish: Wish) -> Concerned:
+    """Read every record, change nothing. Raises: StorageError where there is no corpus or a file is damaged."""
+    found = Concerned(unseen={*wish.domains, *wish.licences}, unknown=set(wish.urls))
+    pages, hosts = _Pages(), frozenset(host_of(url) for url in wish.urls)
+    for record, kept in _records(place):
+        _tick_off(found, record, hosts)
+        if wish.concerns(record):
+            _count(found, record, kept=kept)
+            made = pages.add(record, with_text=wish.reach == "text")
+            found.texts |= {made.doc_id: made} if made else {}
+    if wish.reach == "text" or (wish.reach == "address" and (wish.revoked or wish.licences)):
+        _find_others(place, wish, found, pages)
+    if wish.raw is not None:
+        found.loose = max(0, sum(map(wish.raw, archived_urls(place))) - found.raw)
+        found.raw += found.loose
+    return found
+
+
+def _records(place: Place) -> Iterator[tuple[Record, bool]]:
+    """Each record, and whether it is kept."""
+    for entry in read_files(place, folders_of_records(place)):
+        for record in read_records(place, entry["path"]):
+            yield record, entry["kind"] == SHARDS
+
+
+def folders_of_records(place: Place) -> tuple[str, ...]:
+    """Every folder of this corpus with records of pages: kept, rejected, held."""
+    return tuple(sorted({entry["kind"] for entry in place.manifest()["files"]} - {ARCHIVE, ANNOTATIONS}))
+
+
+def archived_urls(place: Place) -> Iterator[str]:
+    """The address of each raw page in the archives of a corpus. Raises: StorageError where one cannot be read."""
+    for entry in read_files(place, (ARCHIVE,)):
+        with place.open_listed(entry["path"]) as file, disk(entry["path"]):
+            yield from (page.url for page in scan(file))
+
+
+@dataclass(slots=True)
+class _Pages:
+    """The pages that go, by all that tells another record of them, or a copy."""
+
+    addresses: set[str] = field(default_factory=set)
+    prints: TextPrints[bool] = field(default_factory=TextPrints)
+
+    def add(self, record: Record, *, with_text: bool) -> TextPrint | None:
+        """The fingerprints of its text, where it has one and they are wanted."""
+        self.addresses |= addresses_of(record)
+        if not (with_text and record.get("text")):
+            return None
+        made = printed(record["text"])
+        self.prints.add(made, True)
+        return made
+
+    def has_text_of(self, record: Record) -> bool:
+        """True for a record of a copy: its text is that of a page, or it was rejected as its duplicate."""
+        if not self.prints:
+            return False
+        if record.get("text"):
+            return self.prints.find(printed(record["text"])) is not None
+        return address_of(record.get("dup_of") or "") in self.addresses
+
+
+def _find_others(place: Place, wish: Wish, found: Concerned, pages: _Pages) -> None:
+    """Other records of the same pages, and copies of their texts under other addresses."""
+    known = frozenset(pages.addresses)
+    for record, kept in _records(place):
+        if wish.concerns(record):
+            continue
+        if known & addresses_of(record):
+            _count(found, record, kept=kept)
+        elif pages.has_text_of(record):
+            _count(found, record, kept=kept)
+            found.copies.append(record["url"])
+
+
+def _tick_off(found: Concerned, record: Record, hosts: frozenset[str]) -> None:
+    found.names |= {record.get("domain") or "", record.get("license_tag") or ""}
+    if found.unseen:
+        tag = record.get("license_tag")
+        found.unseen = {name for name in found.unseen if name != tag and not covers(frozenset({name}), record["url"])}
+    if found.unknown:
+        mine = addresses_of(record)
+        found.unknown = {url for url in found.unknown if address_of(url) not in mine}
+        if len(found.alike) < _MOST_ALIKE and covers(hosts, record["url"]):
+            found.alike.append(record.get("canonical_url") or record["url"])
+
+
+def _count(found: Concerned, record: Record, *, kept: bool) -> None:
+    text = any(record.get(name) for name in TEXT_FIELDS)
+    archived = record.get("warc_file") is not None
+    found.archived += archived
+    found.archives |= {record["warc_file"]} if archived else set()
+    found.raw += archived and record.get("reason") != DropReason.UNCHANGED
+    if kept:
+        found.kept += 1
+        found.words += record.get("word_count") or 0
+        found.domains[record.get("domain") or ""] += 1
+        found.licences[record.get("license_tag") or "none"] += 1
+    else:
+        found.rejected += 1
+        found.with_text += text
+    if kept or text or archived:
+        found.pages.append(_page_line(record, kept=kept))
+
+
+def _page_line(record: Record, *, kept: bool) -> PageLine:
+    return {
+        "kind": "page",
+        "was": "kept" if kept else "rejected",
+        "url": record["url"],
+        "canonical_url": record.get("canonical_url") or record["url"],
+        "domain": record.get("domain"),
+        "doc_id": record.get("doc_id"),
+        "content_hash": record.get("content_hash"),
+        "license_tag": record.get("license_tag"),
+        "number": 0,  # the log knows it
+    }
+
+
+def mistyped(found: Concerned) -> list[str]:
+    """A sentence for each domain or licence of the wish that nothing in the corpus has, with the names most alike."""
+    known = sorted(found.names - {""})
+    near = {name: difflib.get_close_matches(name, known, n=3, cutoff=0.7) for name in sorted(found.unseen)}
+    return [f"{name}: no record of this corpus has it, so nothing was changed{_or(near[name])}" for name in near]
+
+
+def unknown(found: Concerned) -> list[str]:
+    """A sentence for each URL of the wish that no record has, with the URLs most alike."""
+    near = {url: difflib.get_close_matches(url, found.alike, n=3, cutoff=0.7) for url in sorted(found.unknown)}
+    return [f"{url}: no record of this corpus has it; it is refused from now on{_or(near[url])}" for url in near]
+
+
+def _or(alike: list[str]) -> str:
+    return f"; did you mean {' or '.join(alike)}?" if alike else ""

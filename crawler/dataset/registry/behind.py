@@ -1,0 +1,77 @@
+"""The corpora that a folder was made of: what they have withdrawn since is refused in it, too."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+
+from crawler.dataset.refused import Refusals
+from crawler.dataset.registry.derived import is_corpus, versions_in
+from crawler.storage.corpus.registry import HERE, Registry, Version, place_of
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import ARCHIVE, MANIFEST, Place
+
+log = logging.getLogger(__name__)
+MOST = 1_000
+"""Folders that are followed back."""
+
+
+def refusals_of(places: Iterable[Place]) -> Refusals:
+    """What these corpora and folders refuse, and what the corpora refuse that they were made of.
+
+    A folder behind them that is not there any more is named in the log. Raises: StorageError where a list of
+    withdrawals cannot be read.
+    """
+    given = list(places)
+    return Refusals.of([*given, *corpora_behind(given)])
+
+
+def corpora_behind(places: Iterable[Place]) -> Iterator[Place]:
+    """Every folder that these were made of, and those were made of, as far as their registries know the place."""
+    waiting = list(places)
+    seen = {_name(place.url) for place in waiting}
+    while waiting and len(seen) < MOST:
+        folder = waiting.pop(0)
+        for url in _sources(folder):
+            if _name(url) in seen:
+                continue
+            seen.add(_name(url))
+            try:
+                place = Place(url)
+                is_corpus(place)
+            except StorageError:
+                log.warning("%s was made of %s, which is not there: what it withdraws is unknown", folder.url, url)
+                continue
+            waiting.append(place)
+            yield place
+
+
+def beside(archive: str) -> Place | None:
+    """The corpus that an archive lies in, by its path or URL; None where it lies in none, or is somebody else's.
+
+    Raises: StorageError where the URL names no known file system.
+    """
+    folder, found, _ = archive.rpartition(f"/{ARCHIVE}/")
+    return None if not found or folder.startswith(("http://", "https://")) else Place(folder)
+
+
+def _sources(folder: Place) -> list[str]:
+    parents = [parent for version in _versions(folder) for parent in version["parents"]]
+    return [place_of(folder.url, parent["place"]) for parent in parents if parent["place"] not in ("", HERE)]
+
+
+def _versions(folder: Place) -> list[Version]:
+    """Those that may name another folder: of a corpus only where it was selected from one."""
+    manifest = folder.load_json(MANIFEST)
+    if manifest is None:
+        try:
+            return list(versions_in(folder).values())
+        except (StorageError, NotADirectoryError):  # nothing is there yet, or a file, as whoever claims it is told
+            return []
+    runs = manifest.get("runs") if isinstance(manifest, dict) else None
+    selected = any("selected_from" in run for run in runs or ())
+    return list(Registry(folder).versions().values()) if selected else []
+
+
+def _name(url: str) -> str:
+    return url.rstrip("/") if "://" in url else str(Place(url).root.resolve())

@@ -1,0 +1,367 @@
+"""`gristmill dataset exclude` of single pages: by URL, by a file, by words; taken back; and who still has them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from crawler.dataset.exclude import WITHDRAWALS, withdrawals
+from crawler.dataset.export import export
+from crawler.dataset.mix.sources import Counts, Sources
+from crawler.dataset.mix.spec import Source
+from crawler.dataset.refused import Refusals
+from crawler.dataset.rewrite import rewrite
+from crawler.dataset.select import Selection, select
+from crawler.dataset.verify import verify
+from crawler.dataset.versions import Cause
+from crawler.document import DropReason
+from crawler.observe.publish import eu_summary
+from crawler.observe.publish.provenance import gather
+from crawler.operations import exclude, registry
+from crawler.operations.declared import WrongCall
+from crawler.problems import InputError
+from crawler.storage.files.place import Place
+from tests.support.letters import MIRROR, OTHER, SITE, Letters, fill
+from tests.support.operations import answer_of
+from tests.support.syllables import prose
+from tests.support.three_domains import Folder, everything
+
+LETTER, PERSON = f"{SITE}/letter", f"{SITE}/person"
+WHY = ("--reason", "letter of 3 May", "--by", "A. Owner")
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    fill(tmp_path / "corpus")
+    return Folder(tmp_path / "corpus")
+
+
+def call(corpus, *words, **settings):
+    return answer_of(exclude.WORK, *words, corpus.path, **settings)
+
+
+def remove(corpus, *words):
+    done = call(corpus, *words, *WHY, "--yes")
+    assert not done.problems
+    return done.facts
+
+
+def lineage(folder, *words):
+    return answer_of(registry.LINEAGE, folder, *words or ["--withdrawn"])
+
+
+def kept(folder):
+    return {record["url"] for record in Folder(Path(folder)).records()}
+
+
+def healthy(corpus):
+    found = verify(corpus.place)
+    return not found.damage and not found.surplus
+
+
+# --- by URL ----------------------------------------------------------------------------------------------------------
+def test_a_page_goes_with_its_copies_from_records_and_archive_and_nobody_was_at_hand_to_tell(corpus, capsys):
+    done = remove(corpus, "--url", "HTTP://birch.example/letter?utm_source=mail")
+    assert (done["kept"], done["rejected"], done["raw"], done["entry"]) == (3, 1, 4, 1)
+    assert done["copies"] == [f"{OTHER}/copy", f"{MIRROR}/nearly", f"{MIRROR}/same"]
+    assert kept(corpus.path) == {PERSON, f"{SITE}/other", f"{OTHER}/far"}
+    assert prose(200, 1).encode() not in corpus.everything() and healthy(corpus)
+    assert done["forgotten"] == {"queued": None, "claims": None, "untold": ("letters",)}
+    said = capsys.readouterr().out
+    assert "3 records of these are copies under other addresses:" in said and f"    {MIRROR}/nearly\n" in said
+    assert "not told: the frontier of crawl 'letters'" in said and "-s REDIS_URL=" in said
+    assert lineage(corpus.path).code == 0
+
+
+def test_with_the_address_alone_copies_stay(corpus):
+    done = remove(corpus, "--url", LETTER, "--address-only")
+    assert (done["kept"], done["copies"]) == (1, [])
+    assert f"{MIRROR}/same" in kept(corpus.path) and LETTER not in kept(corpus.path)
+    assert lineage(corpus.path).code == 0
+
+
+def test_pages_of_a_file_and_of_the_line_go_together_and_unknown_ones_are_refused_and_said(corpus, tmp_path, capsys):
+    (tmp_path / "urls.txt").write_text(f"# a list\n\n{SITE}/other\nhttps://birch.example/lettr\n")
+    done = remove(corpus, "--url", PERSON, "--urls", tmp_path / "urls.txt")
+    assert done["kept"] == 2 and done["unknown"] == ["https://birch.example/lettr"]
+    said = capsys.readouterr().out
+    typo = "https://birch.example/lettr: no record of this corpus has it; it is refused from now on"
+    assert f"{typo}; did you mean {LETTER}" in said
+    assert Refusals.of([corpus.place]).refusal("https://birch.example/lettr")
+
+
+def test_a_line_that_is_no_url_is_named_and_nothing_is_done(corpus, tmp_path):
+    (tmp_path / "urls.txt").write_text(f"{LETTER}\nbirch.example\n\nftp://x.example/\n")
+    before = corpus.everything()
+    with pytest.raises(InputError) as told:
+        call(corpus, "--urls", tmp_path / "urls.txt", *WHY, "--yes")
+    assert [problem.partition(": ")[0][-2:] for problem in told.value.problems] == [":2", ":4"]
+    (tmp_path / "urls.txt").write_text("\n")
+    with pytest.raises(InputError, match="has no URL"):
+        call(corpus, "--urls", tmp_path / "urls.txt", *WHY, "--yes")
+    assert corpus.everything() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--url", "birch.example/x", "--reason", "x"], "did you mean 'https://birch.example/x'"),
+        (["--url", LETTER], "--reason is missing"),
+        (["--again", "--url", LETTER], "--again stands alone"),
+        (["--undo", "1", "--again", "--reason", "x"], "stands alone"),
+        (["--undo", "1"], "--reason is missing"),
+        (["--containing", "x", "--url", LETTER, "--reason", "x"], "finds the pages itself"),
+        (["--containing", " \u00ad", "--reason", "x"], "expected words"),
+        (["--undo", "1", "--address-only", "--reason", "x"], "says nothing about --undo"),
+    ],
+)
+def test_options_that_do_not_go_together_are_told(corpus, words, told):
+    with pytest.raises(WrongCall, match=told):
+        call(corpus, *words)
+
+
+def test_without_a_yes_it_is_shown_and_nothing_is_changed(corpus, capsys):
+    before = corpus.everything()
+    done = call(corpus, "--url", LETTER, *WHY)
+    assert done.problems == ["nothing was changed; add --yes to do it"]
+    assert "3 kept documents" in capsys.readouterr().out and corpus.everything() == before
+
+
+def test_the_same_call_twice_changes_nothing_more(corpus):
+    first, before = remove(corpus, "--url", LETTER), corpus.everything()
+    again = remove(corpus, "--url", LETTER)
+    assert corpus.everything() == before and again["entry"] == first["entry"] and again["pages"] == first["pages"]
+
+
+def test_older_versions_and_held_pages_go_with_the_page(corpus):
+    rewrite(corpus.place, lambda record: record | {"title": "another"}, Cause("t", "t", 1.7e9))
+    more = Letters(corpus.path, "w2")
+    more.add(f"{SITE}/held", prose(200, 1), reason=DropReason.YIELD_QUARANTINE)
+    more.close()
+    done = remove(corpus, "--url", LETTER)
+    assert f"{SITE}/held" in done["copies"] and prose(200, 1).encode() not in corpus.everything() and healthy(corpus)
+
+
+# --- by words --------------------------------------------------------------------------------------------------------
+NAME = "Ada Quillfeather"
+
+
+def test_the_pages_that_have_words_are_listed_and_go_and_the_words_are_nowhere(corpus, capsys):
+    more = Letters(corpus.path, "w2")
+    redacted = f"{prose(180, 20)} [PERSON] wrote this."
+    more.add(
+        f"{SITE}/redacted", redacted, html=f"<p>{prose(180, 20)} <b>ADA</b>&nbsp;<i>Quill&shy;feather</i> wrote</p>"
+    )
+    more.add(f"{SITE}/titled", prose(200, 21), title="On  ada\tquillfeather", html="")
+    more.add(f"{SITE}/script", prose(200, 22), html='<script>x={"by": "\\u0041da Quillfeather"}</script>')
+    more.add(f"{SITE}/thrown", f"{prose(190, 23)} {NAME}", reason=DropReason.LOW_QUALITY, html="")
+    more.add(f"{SITE}/bare", prose(200, 24), reason=DropReason.OPTOUT, html=f"<meta content='{NAME}'>")
+    more.add(f"{SITE}/namesake", f"{prose(200, 25)} Ada and Quillfeather", html="")
+    more.close()
+    shown = call(corpus, "--containing", "ada quillfeather", *WHY)
+    said = capsys.readouterr().out
+    assert shown.problems and f"  {SITE}/titled: title\n" in said and f"  {SITE}/redacted: archive\n" in said
+    assert f"  {PERSON}: archive, kept\n" in said and f"  {SITE}/thrown: rejected\n" in said
+    done = remove(corpus, "--containing", "ada quillfeather")
+    gone = {f"{SITE}/{name}" for name in ("person", "redacted", "titled", "script", "thrown", "bare")}
+    assert set(done["pages"]) == gone and f"{SITE}/namesake" in kept(corpus.path)
+    left = corpus.everything().lower().replace(b"&nbsp;", b" ")
+    assert b"ada quillfeather" not in left and b"quill&shy;feather" not in left
+    assert b"quillfeather" not in (corpus.path / WITHDRAWALS).read_bytes().lower()
+    (wish,) = withdrawals(corpus.place)
+    assert set(wish["urls"]) == gone and healthy(corpus)
+
+
+def test_an_older_version_that_has_the_words_is_found(corpus):
+    rewrite(corpus.place, lambda r: r | {"text": "nothing"} if r["url"] == PERSON else r, Cause("t", "t", 1.7e9))
+    for path in (corpus.path / "archive").iterdir():
+        assert path.exists()
+    done = call(corpus, "--containing", NAME, *WHY, "--yes")
+    assert done.facts["pages"] == [PERSON] and NAME.encode() not in corpus.everything()
+
+
+def test_words_that_no_page_has_change_nothing_and_are_not_repeated(corpus, capsys):
+    before = corpus.everything()
+    done = call(corpus, "--containing", "Nobody Atall", *WHY, "--yes")
+    assert done.code == 0 and done.facts["entry"] is None and corpus.everything() == before
+    said = capsys.readouterr()
+    assert "nothing in this corpus matches" in said.out and "Nobody" not in said.out + said.err
+
+
+def test_words_may_be_narrowed_to_a_domain(corpus):
+    more = Letters(corpus.path, "w2")
+    more.add(f"{OTHER}/person", f"{prose(190, 30)} {NAME}", html="")
+    more.close()
+    assert remove(corpus, "--containing", NAME, "--domain", "alder.example")["pages"] == [f"{OTHER}/person"]
+    assert PERSON in kept(corpus.path)
+    assert Refusals.of([corpus.place]).refusal(f"{OTHER}/far") is None  # the domain itself is not refused
+
+
+def test_an_archive_that_cannot_be_searched_is_named_and_the_call_fails(corpus):
+    (archive,) = (corpus.path / "archive").glob("*.warc.gz")
+    content = bytearray(archive.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    archive.write_bytes(content)
+    done = call(corpus, "--containing", "Nobody Atall", *WHY, "--yes")
+    assert done.code == 1 and any("could not be searched" in problem for problem in done.problems)
+
+
+# --- taken back, again -----------------------------------------------------------------------------------------------
+def test_an_entry_is_taken_back_by_a_line_of_its_own(corpus, capsys):
+    remove(corpus, "--url", LETTER)
+    before = (corpus.path / WITHDRAWALS).read_bytes()
+    done = call(corpus, "--undo", "1", "--reason", "wrong page", "--by", "Jo")
+    assert (done.code, done.facts["undone"]) == (0, 1) and "entry 1 is taken back" in capsys.readouterr().out
+    after = (corpus.path / WITHDRAWALS).read_bytes()
+    assert after.startswith(before) and json.loads(after[len(before) :])["reason"] == "wrong page"
+    assert not Refusals.of([corpus.place]).refusal(LETTER)
+    assert "none so far; 1 withdrawal taken back" in eu_summary.as_markdown(gather(str(corpus.path)))
+
+
+def test_what_another_entry_refuses_as_well_is_said(corpus, capsys):
+    remove(corpus, "--url", LETTER)
+    remove(corpus, "--domain", "birch.example")
+    call(corpus, "--undo", "1", "--reason", "wrong page")
+    assert "entry 2 refuses 1 page of it, too" in capsys.readouterr().out
+
+
+def test_a_duplicate_without_a_text_goes_from_the_archive_with_the_page_whose_copy_it_is(corpus):
+    more = Letters(corpus.path, "w2", REJECTED_TEXT="0")
+    more.add(f"{OTHER}/bare", "", reason=DropReason.NEAR_DUPLICATE, dup_of=LETTER, html=f"<p>{prose(200, 1)} And more.")
+    more.close()
+    done = remove(corpus, "--url", LETTER)
+    assert f"{OTHER}/bare" in done["copies"] and prose(200, 1).encode() not in corpus.everything()
+
+
+def test_what_came_in_again_is_named_by_lineage_is_not_counted_as_removed_and_goes_by_its_advice(corpus):
+    """As a program of an older version brings it: a changed page, a copy of its text, a raw page without a record."""
+    remove(corpus, "--url", LETTER)
+    assert "1 request, 3 documents removed" in eu_summary.as_markdown(gather(str(corpus.path)))
+    old = Letters(corpus.path, "w2")
+    old.add(f"{LETTER}?", prose(200, 40), when=20, canonical_url=LETTER)
+    old.add("https://new.example/", prose(200, 1), html="", when=20)
+    old.close()
+    found = lineage(corpus.path)
+    assert found.code == 1 and sum("still holds" in problem for problem in found.problems) == 2
+    assert "1 request, 2 documents removed" in eu_summary.as_markdown(gather(str(corpus.path)))
+    assert f"gristmill dataset exclude --again {corpus.path}" in found.problems[0]
+    done = call(corpus, "--again", "--yes")
+    assert done.facts["kept"] == 2 and lineage(corpus.path).code == 0 and healthy(corpus)
+    assert call(corpus, "--again", "--yes").facts["entry"] is None
+
+
+def test_a_raw_page_that_no_record_has_is_found_and_goes(corpus):
+    remove(corpus, "--url", LETTER, "--address-only")
+    old = Letters(corpus.path, "w2")
+    old.add(LETTER, "few words", reason=DropReason.TOO_SHORT)
+    old.close()
+    rewrite(corpus.place, lambda r: None if r["url"] == LETTER else r, Cause("t", "t", 1.9e9), folders=("rejected",))
+    assert [raw["pages"] for raw in lineage(corpus.path).facts["raw"]] == [1]
+    assert call(corpus, "--again", "--yes").facts["raw"] == 1 and lineage(corpus.path).code == 0
+
+
+# --- what was made of it ---------------------------------------------------------------------------------------------
+@pytest.fixture
+def derived(corpus, tmp_path):
+    """A subset and an export, made before anybody asked."""
+    select(corpus.place, Place(str(tmp_path / "subset")), Selection(), max_bytes=10**6, now=1.8e9)
+    export(corpus.place, tmp_path / "release", "webdataset", max_bytes=10**6, now=1.8e9)
+    return tmp_path
+
+
+def test_folders_that_still_hold_it_are_named_before_and_after_with_a_way_that_works(derived, corpus, capsys):
+    done = remove(corpus, "--url", LETTER)
+    said = capsys.readouterr().out
+    assert {each["folder"].rpartition("/")[2] for each in done["still_held"]} == {"subset", "release"}
+    assert (
+        said.count("3 documents there; they stay") == 2 and "release: still holds 3 withdrawn documents; make" in said
+    )
+    assert f"run `gristmill dataset exclude --again {derived / 'subset'}`" in said
+    assert lineage(corpus.path).code == 1 and lineage(derived / "release").code == 1
+    assert answer_of(exclude.WORK, "--again", "--yes", derived / "subset").facts["kept"] == 3
+    shutil.rmtree(derived / "release")
+    found = lineage(corpus.path)
+    assert found.code == 1 and "if it was removed for good, remove" in found.problems[0]
+    Path(found.problems[0].split(" remove ")[-1].removesuffix(" as well")).unlink()
+    assert lineage(corpus.path).code == 0 and kept(derived / "subset") == kept(corpus.path)
+
+
+def test_no_way_from_one_folder_to_another_brings_it_back(derived, corpus, tmp_path):
+    """Also from a subset that was made before, and from files of an older export, whose corpus is behind them."""
+    export(corpus.place, tmp_path / "old", "jsonl.gz", max_bytes=10**6, now=1.8e9)
+    before = len(kept(corpus.path))
+    remove(corpus, "--url", LETTER)
+    subset = Place(str(derived / "subset"))
+    assert export(subset, tmp_path / "e", "dolma", max_bytes=10**6, now=1.9e9).withdrawn == 3
+    select(subset, Place(str(tmp_path / "s")), Selection(), max_bytes=10**6, now=1.9e9)
+    assert kept(tmp_path / "s") == kept(corpus.path)
+    old = Source("old", None, (str(tmp_path / "old" / "data"),), {}, {}, 1.0)
+    counts = Counts()
+    assert {r["url"] for r in Sources((old,)).read(0, counts)} == kept(corpus.path)
+    assert (counts.read, counts.withdrawn) == (before, 3)
+
+
+def test_a_mixture_leaves_out_copies_in_other_sources(corpus, tmp_path):
+    remove(corpus, "--url", LETTER)
+    (tmp_path / "theirs.jsonl").write_text(
+        "".join(json.dumps({"text": text}) + "\n" for text in (prose(200, 1), prose(200, 50)))
+    )
+    ours = Source("ours", str(corpus.path), (), {}, {}, 1.0)
+    theirs = Source("theirs", None, (str(tmp_path / "theirs.jsonl"),), {}, {}, 1.0)
+    counts = Counts()
+    assert [r["text"] for r in Sources((ours, theirs)).read(1, counts)] == [prose(200, 50)] and counts.withdrawn == 1
+
+
+def test_a_subset_made_after_refuses_it_by_itself_also_where_its_source_is_gone(corpus, tmp_path):
+    remove(corpus, "--url", LETTER)
+    subset = Place(str(tmp_path / "subset"))
+    select(corpus.place, subset, Selection(), max_bytes=10**6, now=1.9e9)
+    shutil.rmtree(corpus.path)
+    assert Refusals.of([subset]).refusal(LETTER)
+    words = eu_summary.as_markdown(gather(subset.url))
+    assert "none so far" in words and "listed there" in words  # they are its source's
+
+
+def test_a_corpus_in_a_store_needs_no_frontier(tmp_path, capsys):
+    url, spool = f"memory://exclude-{tmp_path.name}", str(tmp_path / "spool")
+    letters = Letters(url, CORPUS_SPOOL_DIR=spool)
+    letters.add(LETTER, prose(200, 1))
+    letters.add(f"{SITE}/other", prose(200, 4))
+    letters.close()
+    done = answer_of(exclude.WORK, "--url", LETTER, *WHY, "--yes", url)
+    assert done.code == 0 and done.facts["kept"] == 1
+    assert Refusals.of([Place(url)]).refusal(LETTER)
+    assert "there is no frontier here" in capsys.readouterr().out
+
+
+def test_a_server_that_did_not_answer_is_told_by_the_same_call_though_the_words_are_gone(corpus, capsys, redis_url):
+    words = ("--containing", NAME, *WHY, "--yes")
+    done = call(corpus, *words, REDIS_URL="redis://127.0.0.1:1/0")
+    assert done.code == 1 and "frontier or duplicate index were not" in done.problems[0]
+    assert lineage(corpus.path).code == 0
+    done = call(corpus, *words, REDIS_URL=redis_url)
+    assert done.code == 0 and done.facts["forgotten"]["queued"] == 0
+    assert done.facts["forgotten"]["untold"] == ("letters",)  # that server knows nothing of the crawl
+    assert "of all withdrawals so far" in capsys.readouterr().out
+
+
+def test_a_withdrawal_that_was_cut_off_is_finished_by_the_same_call_and_meanwhile_nothing_is_handed_on(
+    corpus, tmp_path, monkeypatch
+):
+    import crawler.dataset.exclude as module
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "rewrite", killed)
+    with pytest.raises(KeyboardInterrupt):
+        call(corpus, "--containing", NAME, *WHY, "--yes")
+    monkeypatch.undo()
+    assert PERSON in kept(corpus.path) and lineage(corpus.path).code == 1
+    assert export(corpus.place, tmp_path / "e", "jsonl.gz", max_bytes=10**6, now=1.9e9).withdrawn == 1
+    done = remove(corpus, "--containing", NAME)
+    assert done["entry"] == 1 and lineage(corpus.path).code == 0
+    assert NAME.encode() not in everything(corpus.path)
