@@ -6,11 +6,11 @@ verdict stands; else the newest that says nothing of the page (a failure, on hol
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from crawler.dataset.pages import page_key
 from crawler.document import Reason
 from crawler.statkeys import LEFT_ON_HOLD
 from crawler.storage.files.place import REJECTED, SHARDS, Place
@@ -79,7 +79,7 @@ def _standing(place: Place, manifest: Manifest) -> dict[bytes, _Best]:
         is_now = stands_now(runs, latest)
         for number, record in enumerate(read_records(place, entry["path"])):
             said, weight = _said(record, runs), _weight(record.get("reason"), is_now=is_now)
-            key, rank = page_of(record), (weight, record.get("crawled_at") or "", said is None)
+            key, rank = page_key(record), (weight, record.get("crawled_at") or "", said is None)
             if key not in found or rank > found[key].rank:
                 found[key] = _Best(rank, (entry["path"], number), said and names.setdefault(said, said))
     return found
@@ -110,11 +110,6 @@ def stands_now(runs: Collection[Maker], latest: Mapping[str, Maker]) -> bool:
 def makers_of(entry: Entry) -> tuple[Maker, ...]:
     """The runs whose records a file has."""
     return tuple(sorted({(made["crawl_id"], made["worker_id"], made["started"]) for made in entry.get("made_by", [])}))
-
-
-def page_of(record: Record) -> bytes:
-    """Stands for the page of a record, whichever crawl has visited it."""
-    return hashlib.blake2b(str(record["url"]).encode("utf-8", "replace"), digest_size=12).digest()
 
 
 def _said(record: Record, runs: tuple[Maker, ...]) -> Verdict | None:

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from crawler.dataset.pages import page_key
 from crawler.dataset.refused import address_of, addresses_of
 from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import records_in
 from crawler.dataset.supersede import read_latest
-from crawler.dataset.verdicts import Maker, Verdict, not_kept, page_of, stands_now, told_by
+from crawler.dataset.verdicts import Maker, Verdict, not_kept, stands_now, told_by
 from crawler.dataset.withdrawals import WishLine, in_force, log_lines, removed_by, undone
 from crawler.document import DropReason, Reason
 from crawler.observe.publish.sources import Collector, DomainSize, Part, Sources, kind_of
@@ -220,7 +221,7 @@ def _standing(place: Place) -> Iterator[Record]:
     """One kept record of each page, without what a withdrawal that was cut off has left."""
     refused, seen = refusals_of([place]), set[bytes]()
     for record in read_latest(place):
-        if (key := page_of(record)) not in seen and refused.of_record(record) is None:
+        if (key := page_key(record)) not in seen and refused.of_record(record) is None:
             seen.add(key)
             yield record
 
