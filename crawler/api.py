@@ -27,7 +27,7 @@ from crawler.problems import InputError
 from crawler.stages.chain import READING, STAGES, Chain
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import REJECTED, SHARDS, Place
+from crawler.storage.files.place import HELD, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, record_of, rejection_of
 from crawler.storage.files.shards import read_records
 from crawler.urls.link import Link
@@ -120,13 +120,13 @@ def decide(
     return replace(found, drop=found.drop or decide_unread(found.signals, profile, url))
 
 
-def read_corpus(corpus_dir: str, kind: Literal["kept", "rejected"] = "kept") -> Iterator[Record]:
+def read_corpus(corpus_dir: str, kind: Literal["kept", "held", "rejected"] = "kept") -> Iterator[Record]:
     """Every record of a corpus folder or URL, file by file, in their order (docs/record.md).
 
     Raises: StorageError where the folder is no corpus or a file is damaged.
     """
     place = Place(corpus_dir)
-    for entry in read_files(place, (SHARDS if kind == "kept" else REJECTED,)):
+    for entry in read_files(place, ({"kept": SHARDS, "held": HELD, "rejected": REJECTED}[kind],)):
         yield from read_records(place, entry["path"])
 
 

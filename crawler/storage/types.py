@@ -202,6 +202,7 @@ class Step(TypedDict):
     changed: int
     rejected: int
     dropped: int
+    released: NotRequired[int]  # of held records: they are among the kept ones now
 
 
 class Lineage(TypedDict):

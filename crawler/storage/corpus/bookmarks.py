@@ -17,7 +17,7 @@ import orjson
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import disk, replace_file
 from crawler.storage.files.locks import WriterLock
-from crawler.storage.files.place import LEDGERS, REJECTED, SHARDS, Place
+from crawler.storage.files.place import HELD, LEDGERS, PAGES, SHARDS, Place
 from crawler.storage.files.shards import read_records
 
 Spot = tuple[str, int, str, str]
@@ -97,7 +97,7 @@ def spots_behind(place: Place, marks: Mapping[str, Bookmark]) -> set[Spot]:
     Raises: StorageError where a file is damaged.
     """
     found: set[Spot] = set()
-    for folder in (SHARDS, REJECTED):
+    for folder in PAGES:
         for record in _records(place, folder):
             mark, offset = marks.get(record.get("warc_file") or ""), record.get("warc_offset")
             if mark is not None and not mark.finished and isinstance(offset, int) and offset >= mark.offset:
@@ -106,10 +106,11 @@ def spots_behind(place: Place, marks: Mapping[str, Bookmark]) -> set[Spot]:
 
 
 def kept_texts(place: Place, crawl_id: str) -> Iterator[tuple[str, str]]:
-    """Owner (canonical URL) and text of every document that this crawl has kept, oldest file first."""
-    for record in _records(place, SHARDS):
-        if record["crawl_id"] == crawl_id:
-            yield record["canonical_url"], record["text"]
+    """Owner (canonical URL) and text of every document that this crawl has kept or holds, oldest file first."""
+    for folder in (SHARDS, HELD):
+        for record in _records(place, folder):
+            if record["crawl_id"] == crawl_id:
+                yield record["canonical_url"], record["text"]
 
 
 def _records(place: Place, folder: str) -> Iterator[Any]:
