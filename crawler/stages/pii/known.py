@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -37,11 +37,10 @@ _STRAIGHT = {ord(sign): sign for sign in "'"} | {0x2019: "'"}
 
 @dataclass(frozen=True, slots=True)
 class _Person:
-    """A name that was found, folded. value: that of the hit, by which its placeholder goes."""
+    """Somebody whose name was found. value: that of the hit, by which its placeholder goes."""
 
-    given: tuple[str, ...]
-    surname: str
     value: str
+    only_initial: bool  # nothing else is known of the given name
 
 
 class Known:
@@ -51,7 +50,7 @@ class Known:
     """
 
     def __init__(self, hits: Iterable[tuple[str, Hit]]) -> None:
-        self._by_surname: dict[str, list[_Person]] = {}
+        self._by_surname: dict[str, dict[str, _Person]] = {}
         self._numbers: dict[str, Hit] = {}
         for text, hit in hits:
             raw = text[hit.start : hit.end]
@@ -78,29 +77,30 @@ class Known:
             return
         for folded in {tuple(_bare(write(word)) for word in words) for write in (fold, _expanded, _contracted)}:
             if len(folded[-1]) >= _LEAST:
-                person = _Person(folded[:-1], folded[-1], value)
-                self._by_surname.setdefault(person.surname, []).append(person)
+                person, namesakes = _Person(value, len(folded[0]) == 1), self._by_surname.setdefault(folded[-1], {})
+                namesakes.setdefault(folded[0], person)
+                namesakes.setdefault(folded[0][0], person)  # an initial
 
     def _names(self, text: str) -> Iterator[Hit]:
         text = text.translate(_STRAIGHT)
         page = _Page(text)
         for place, word in enumerate(page.words):
             if word[0][:_LEAST] in self._heads and (found := self._persons(_bare(word[0]))):
-                hit = next((hit for person in found if (hit := page.in_full(place, person))), None)
+                hit = page.in_full(place, found)
                 if hit is None and page.is_person(place):
-                    hit = page.hit(place, place, found[0])
+                    hit = page.hit(place, place, next(iter(found.values())))
                 if hit is not None:
                     yield hit
 
-    def _persons(self, word: str) -> list[_Person]:
-        """Those whose surname this may be, with or without an ending."""
+    def _persons(self, word: str) -> dict[str, _Person]:
+        """Those whose surname this may be, with or without an ending, by given name and by its initial."""
         if found := self._by_surname.get(word):
             return found
         for stem in _stems(word):
             for end in ("", *_WORDS["dropped"]):
                 if found := self._by_surname.get(stem + end):
                     return found
-        return []
+        return {}
 
 
 class _Page:
@@ -111,27 +111,26 @@ class _Page:
         self.words: Sequence[re.Match[str]] = list(_WORD.finditer(self._folded))
         self._small = {word[0] for word in self.words if text[word.start()].islower()}
 
-    def in_full(self, place: int, person: _Person) -> Hit | None:
+    def in_full(self, place: int, namesakes: Mapping[str, _Person]) -> Hit | None:
         """The whole name: given name or initial, what may stand between, surname; or "Baker, Tom"."""
-        first = person.given[0]
-        for at in range(place - 1, max(-1, place - 2 - max(_BETWEEN, len(person.given))), -1):
+        for at in range(place - 1, max(-1, place - 2 - _BETWEEN), -1):
             if not _JOINT.fullmatch(self._gap(at)):
                 break
-            if _is_given(self.words[at][0], first):
+            if person := _called(self.words[at][0], namesakes):
                 return self.hit(at, place, person)
-            if not self._may_stand_between(at, person):
+            if not self._may_stand_between(at, place):
                 break
         if place + 1 < len(self.words) and self._gap(place) in {", ", " "}:
             behind = self.words[place + 1][0]
-            if _is_given(behind, first) and (self._gap(place) == ", " or len(behind) > 1):
+            if (person := _called(behind, namesakes)) and (self._gap(place) == ", " or len(behind) > 1):
                 return self.hit(place, place + 1, person)
         return None
 
-    def _may_stand_between(self, at: int, person: _Person) -> bool:
+    def _may_stand_between(self, at: int, place: int) -> bool:
         word = self.words[at][0]
-        if word.startswith(person.surname[:_LEAST]):
+        if word.startswith(self.words[place][0][:_LEAST]):
             return False
-        return len(word) == 1 or word in _SETS["particles"] or word in person.given[1:] or self._is_capital(at)
+        return len(word) == 1 or word in _SETS["particles"] or self._is_capital(at)
 
     def hit(self, first: int, last: int, person: _Person) -> Hit:
         """A hit from one word to another, without the possessive behind it."""
@@ -234,11 +233,17 @@ def _stems(word: str) -> Iterator[str]:
             yield word[:-length]
 
 
-def _is_given(word: str, given: str) -> bool:
+def _called(word: str, namesakes: Mapping[str, _Person]) -> _Person | None:
+    """Whose given name or initial this is, with or without an ending; a person known by an initial has any such one."""
     word = _bare(word)
-    if word == given or (len(word) == 1 and word == given[0]) or (len(given) == 1 and word[0] == given):
-        return True
-    return any(given in {stem, *(stem + end for end in _WORDS["dropped"])} for stem in _stems(word))
+    if found := namesakes.get(word):
+        return found
+    for stem in _stems(word):
+        for end in ("", *_WORDS["dropped"]):
+            if len(stem) > 1 and (found := namesakes.get(stem + end)):
+                return found
+    found = namesakes.get(word[0])
+    return found if found and found.only_initial else None
 
 
 def _digits(raw: str) -> str:

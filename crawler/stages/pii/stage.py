@@ -170,10 +170,9 @@ _NOTICE = re.compile(
 
 def _in_notice(text: str, hit: Hit) -> bool:
     """A name on the line of a copyright notice: the holder, whom licences want named and left in place."""
-    line_start, line_end = text.rfind("\n", 0, hit.start) + 1, text.find("\n", hit.end)
-    start = max(line_start, hit.start - _NOTICE_REACH)
-    end = min(len(text) if line_end < 0 else line_end, hit.end + _NOTICE_REACH)
-    return bool(_NOTICE.search(text, start, end))
+    left, right = max(0, hit.start - _NOTICE_REACH), min(len(text), hit.end + _NOTICE_REACH)
+    start, end = text.rfind("\n", left, hit.start), text.find("\n", hit.end, right)
+    return bool(_NOTICE.search(text, left if start < 0 else start + 1, right if end < 0 else end))
 
 
 def _is_notice(text: str, start: int, end: int) -> bool:

@@ -29,6 +29,7 @@ def spread(known, text, entity="PERSON"):
         ("Juergen Mueller", ["Jürgen Müller", "J. Müller"]),
         ("Matti Virtanen", ["Matti Virtasen", "Virtaselle", "M. Virtanen"]),
         ("Иван Петров", ["Ивана Петрова", "Петрову", "И. Петров", "ИВАН ПЕТРОВ"]),
+        ("T. Baker", ["Tom Baker", "T Baker", "Tom Baker"]),
         ("Sean O'Brien", ["S. O’Brien", "SEAN O'BRIEN"]),
         ("Pieter van der Berg", ["P. van der Berg", "Pieter van der Berg"]),
     ],
