@@ -401,6 +401,7 @@ class DropReason:
         "No model of PII_MODELS finds names in the page's language, and it may be about a person (PII_UNCOVERED).",
         group="pii",
     )
+    PII_CONFIRMED = Reason("pii_confirmed", "A person found that the held page is about somebody.", group="pii")
     CONTAMINATED = Reason(
         "contaminated",
         "Repeats a passage of an evaluation set (EVAL_SETS); the detail names the set and the place.",

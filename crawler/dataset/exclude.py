@@ -26,8 +26,8 @@ from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.erasure import erase_pages
 from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import ARCHIVE, REJECTED, REPLACED, SHARDS, Place
-from crawler.storage.files.records import TEXT_FIELDS, Record
+from crawler.storage.files.place import ARCHIVE, PAGES, REPLACED, SHARDS, Place
+from crawler.storage.files.records import TEXT_FIELDS, Record, is_held
 from crawler.storage.files.shards import read_records
 from crawler.storage.types import Sealed
 from crawler.times import rfc3339
@@ -168,7 +168,7 @@ def covers(domains: frozenset[str], url: str) -> bool:
 def find(place: Place, wish: Wish) -> Concerned:
     """Read every record, change nothing. Raises: StorageError where there is no corpus or a file is damaged."""
     found = Concerned(unseen={*wish.domains, *wish.licences})
-    for entry in read_files(place, (SHARDS, REJECTED)):
+    for entry in read_files(place, PAGES):
         for record in read_records(place, entry["path"]):
             _tick_off(found, record)
             if wish.concerns(record):
@@ -201,7 +201,7 @@ def _withdraw(place: Place, wish: Wish, cause: Cause) -> Withdrawn:
     found = find(place, wish)
     refused, pages = _log(place, wish, found.pages, cause.now)
     going = _Going(place, wish, frozenset(page["url"] for page in pages))
-    done = rewrite(place, going.decide, cause, folders=(SHARDS, REJECTED), archive=going.archive)
+    done = rewrite(place, going.decide, cause, folders=PAGES, archive=going.archive)
     removed = [name for name in (*DERIVED, *_drafts(place), *_replaced(place)) if place.remove(name)]
     return Withdrawn(done, found, removed, sorted({page["canonical_url"] for page in pages}), refused, wish.by)
 
@@ -250,7 +250,7 @@ class _Going:
         if not self._wish.concerns(record):
             file = record.get("warc_file")
             return record | {"warc_file": self._moved[file]} if file in self._moved else record
-        return None if "reason" not in record else without_text(record)
+        return None if "reason" not in record or is_held(record) else without_text(record)
 
     def _goes(self, url: str) -> bool:
         return url in self._gone or (self._by_domain and covers(self._wish.domains, url))
