@@ -160,10 +160,13 @@ class _Page:
         return not (common and self._is_start(place - 1)) and not self._is_upper(place - 1)
 
     def _is_an_institution(self, place: int) -> bool:
+        if self._text.startswith(" & ", self.words[place].end()):
+            return True
         if place + 1 >= len(self.words) or self._gap(place) not in {" ", "-", "\u00a0"}:
             return False
         behind = self.words[place + 1][0]
-        return behind in _SETS["institutions"] and self._is_capital(place + 1)
+        joined = self._gap(place) == "-" and not self._is_upper(place + 1)  # a double name, or authors of a paper
+        return (joined or behind in _SETS["institutions"]) and self._is_capital(place + 1)
 
     def _is_cued(self, place: int) -> bool:
         start, end = self.words[place].span()

