@@ -45,7 +45,7 @@ ATOMS = (
     *("Mr Baker ", "Baker", "Tom ", "\n", "1\n", "|1", "1;", "\t", "© ", "a" * 63 + ".", "T. Baker, tel. 030 901820\n"),
 )
 HEADS = ("", "Numbers\n", "Tom Baker earns 84,000 dollars.\n", "Tel\n", "a\tb\n")
-"""What stands before a pattern once: a first line, a name that is known from there on, a label, a heading of columns."""
+"""What stands before a pattern once: a line, a name that is known from there on, a label, a heading of columns."""
 
 
 def patterns(seed: int) -> Iterator[tuple[str, str, str]]:
