@@ -28,6 +28,7 @@ _NAME = re.compile(
     r"(?:[^\W\d_](?<=[^a-z\W])[\w'’.-]*[ \u00a0]){1,2}(?:(?:de|da|dos|van|von|der|del|di|al|bin|ibn|el) ){0,2}"
     r"[^\W\d_](?<=[^a-z\W])[\w'’-]+"
 )
+_TWO_NOUNS = re.compile(r"[^\W\d_](?<=[^a-z\W])[\w'’.-]*[ \u00a0](?:v[ao]n )?[^\W\d_](?<=[^a-z\W])[\w'’-]+")
 _INNER = re.compile(r"[^\W\d_][,;:]? [\"'“„«(]?([^\W\d_][\w'’-]*)")
 
 
@@ -65,7 +66,7 @@ def _names_somebody(text: str, lower: str, pattern: re.Pattern[str], words: _Wor
         if match.start() < looked:
             continue
         start, looked = _sentence(text, *match.span())
-        if _has_name(text[start:looked], nouns=words.nouns):
+        if _has_name(text[start:looked], words):
             return True
     return False
 
@@ -78,12 +79,14 @@ def _sentence(text: str, at: int, end: int) -> tuple[int, int]:
     return start, behind.start() if behind else min(len(text), end + _SENTENCE)
 
 
-def _has_name(sentence: str, *, nouns: bool) -> bool:
-    for match in _NAME.finditer(sentence):
-        first = match[0].split()[0]
-        if first[0].isupper() and match[0].split()[-1][0].isupper() and first.lower() not in _COMMON:
+def _has_name(sentence: str, words: _Words) -> bool:
+    for match in (_TWO_NOUNS if words.nouns else _NAME).finditer(sentence):
+        parts = match[0].split()
+        first = parts[0].lower()
+        told = first in _COMMON or (words.nouns and any(kind.fullmatch(first) for kind in words.kinds.values()))
+        if parts[0][0].isupper() and parts[-1][0].isupper() and not told:
             return True
-    return not nouns and any(match[1][0].isupper() for match in _INNER.finditer(sentence))
+    return not words.nouns and any(match[1][0].isupper() for match in _INNER.finditer(sentence))
 
 
 @cache
