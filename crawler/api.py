@@ -29,7 +29,7 @@ from crawler.problems import InputError, check_names
 from crawler.stages.chain import READING, STAGES, Chain, stage_names
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import REJECTED, SHARDS, Place
+from crawler.storage.files.place import HELD, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, record_of, rejection_of
 from crawler.storage.files.shards import read_records
 from crawler.urls.link import Link
@@ -124,7 +124,7 @@ def decide(
     return replace(found, drop=found.drop or decide_unread(found.signals, profile, url))
 
 
-def read_corpus(corpus_dir: str, kind: Literal["kept", "rejected"] = "kept") -> Iterator[Record]:
+def read_corpus(corpus_dir: str, kind: Literal["kept", "held", "rejected"] = "kept") -> Iterator[Record]:
     """Every record of a corpus folder or URL, file by file, in their order (docs/record.md).
 
     Raises: InputError for another kind; StorageError, while it is read, where the folder is no corpus or a file is
@@ -134,7 +134,7 @@ def read_corpus(corpus_dir: str, kind: Literal["kept", "rejected"] = "kept") -> 
     return _records(Place(corpus_dir), _FOLDERS[kind])
 
 
-_FOLDERS = {"kept": SHARDS, "rejected": REJECTED}
+_FOLDERS = {"kept": SHARDS, "held": HELD, "rejected": REJECTED}
 
 
 def _records(place: Place, folder: str) -> Iterator[Record]:

@@ -25,6 +25,8 @@ class Weight(Enum):
     HOLD = auto()  # nobody knows now: the URL stays in the frontier and a later run tries again
 
 
+HELD_PREFIX = "held_"
+"""Begins the reasons of pages that wait for a person in `held/`."""
 CUSTOM = "custom:"
 """Begins the reasons of pipelines that are not part of this project."""
 _NAME = re.compile(r"(?:custom:)?[a-z][a-z0-9_]{0,47}")
@@ -423,11 +425,12 @@ class DropReason:
     )
     # --- personal data and duplicates --------------------------------------------------------------------------------
     PII_DENSITY = Reason("pii_density", "More than PII_MAX_DENSITY of the text is personal data.", group="pii")
-    PII_UNCOVERED = Reason(
-        "pii_uncovered",
-        "No model of PII_MODELS finds names in the page's language, and PII_UNCOVERED is quarantine.",
+    HELD_PII = Reason(
+        "held_pii",
+        "No model of PII_MODELS finds names in the page's language, and it may be about a person (PII_UNCOVERED).",
         group="pii",
     )
+    PII_CONFIRMED = Reason("pii_confirmed", "A person found that the held page is about somebody.", group="pii")
     CONTAMINATED = Reason(
         "contaminated",
         "Repeats a passage of an evaluation set (EVAL_SETS); the detail names the set and the place.",
@@ -627,6 +630,7 @@ class Document(Columns):
     past_text: bytes = b""  # the same, also after that text was released
     past: bytes = b""  # what this URL was when it was kept (`Past.pack()`); empty where it never was
     verdict: Drop | None = None
+    hold: Drop | None = None  # why the page waits for a person instead of being kept; a verdict counts before it
     extra: dict[str, Any] = field(default_factory=dict)  # columns that stages of other packages declare, by name
     done: list[str] = field(default_factory=list)  # stages that have seen this document
     html: bytes = b""  # response body; emptied before the document leaves the worker process

@@ -11,7 +11,7 @@ from typing import Any
 
 # What became of URLs.
 KEPT = "outcome/kept"
-REJECTED = "outcome/rejected"  # followed by /stage/reason
+REJECTED = "outcome/rejected"  # followed by /stage/reason; pages held for a person, too
 UNREACHED = "outcome/unreached"  # of the rejected: the host gave nothing to judge
 UNREACHED_EXAMPLES = "outcome/unreached_examples"  # a few of them, as sentences
 DEADLY = "outcome/deadly"  # of the rejected: the page killed every worker that tried it alone

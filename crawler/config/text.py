@@ -101,8 +101,10 @@ class PiiConfig:
                                   check=_check_region)  # fmt: skip
     models: tuple[str, ...] = setting("PII_MODELS", ("en:en_core_web_sm",), "spaCy models that find names, as "
                                       "language:model", check=_check_models)  # fmt: skip
-    uncovered: str = setting("PII_UNCOVERED", "keep", "pages in a language that no model of PII_MODELS reads: keep "
-                             "(counted) or quarantine (pii_uncovered)", choices=("keep", "quarantine"))  # fmt: skip
+    uncovered: str = setting("PII_UNCOVERED", "signs", "pages in a language that no model of PII_MODELS reads: keep "
+                             "(counted), hold in held/pii/ for a person, or hold only those with signs that they are "
+                             "about somebody: an identifier, or words on pay, health, family or convictions",
+                             choices=("keep", "signs", "hold"))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 
 from crawler.dataset.verify import is_final
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import REJECTED, REPLACED, SHARDS, Place
+from crawler.storage.files.place import PAGES, REPLACED, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
 from crawler.storage.types import Manifest
@@ -92,7 +92,7 @@ def side_of(text: str) -> Side:
         if not isinstance(old, dict):
             raise StorageError(f"{place.url}: no version {version}; expected 1 to {current}")
         manifest = cast("Manifest", old)
-    paths = [entry["path"] for entry in manifest["files"] if entry["kind"] in (SHARDS, REJECTED)]
+    paths = [entry["path"] for entry in manifest["files"] if entry["kind"] in PAGES]
     return Side(text, place, list(_where(place, paths)), version)
 
 

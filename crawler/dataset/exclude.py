@@ -41,7 +41,7 @@ from crawler.storage.archive.erasure import erase_pages
 from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REPLACED, Place
-from crawler.storage.files.records import TEXT_FIELDS, Record
+from crawler.storage.files.records import TEXT_FIELDS, Record, is_held
 from crawler.storage.types import Sealed
 from crawler.times import rfc3339
 
@@ -178,7 +178,7 @@ class _Going:
         if not (listed or self._wish.concerns(record)):
             file = record.get("warc_file")
             return record | {"warc_file": self._moved[file]} if file in self._moved else record
-        return None if "reason" not in record else without_text(record)
+        return None if "reason" not in record or is_held(record) else without_text(record)
 
     def _goes(self, url: str) -> bool:
         if self._wish.raw is not None and self._wish.raw(url):

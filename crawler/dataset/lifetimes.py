@@ -16,7 +16,7 @@ from crawler.dataset.withdrawals import covers
 from crawler.document import DropReason
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.scope import Scope
-from crawler.storage.files.place import REJECTED, SHARDS, Place
+from crawler.storage.files.place import PAGES, Place
 from crawler.storage.files.records import TEXT_FIELDS, Record
 from crawler.times import rfc3339
 
@@ -64,7 +64,7 @@ def lapsed(place: Place, lifetimes: Lifetimes, *, now: float) -> frozenset[str]:
     Raises: StorageError where there is no corpus or a file is damaged.
     """
     going: dict[str, bool] = {}
-    for record in records_in(place, (SHARDS, REJECTED)):
+    for record in records_in(place, PAGES):
         if _carries_something(record) and (days := lifetimes.days_of(record)) is not None:
             old = datetime.fromisoformat(record["crawled_at"]) < datetime.fromtimestamp(now, UTC) - timedelta(days)
             going[record["url"]] = old and going.get(record["url"], True)

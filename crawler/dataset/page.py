@@ -10,7 +10,7 @@ from crawler.dataset.rewrite import read_files
 from crawler.dataset.verify import is_final
 from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place
+from crawler.storage.files.place import ARCHIVE, PAGES, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
 from crawler.urls.canonicalize import canonicalize, host_of
@@ -44,7 +44,7 @@ def find_page(place: Place, name: str) -> FoundPage:
     best: tuple[tuple[bool, str, bool], FoundPage] | None = None
     older = -1
     alike: list[str] = []
-    for entry in read_files(place, (SHARDS, REJECTED)):
+    for entry in read_files(place, PAGES):
         for number, record in enumerate(read_records(place, entry["path"]), start=1):
             if wanted & {record["url"], record.get("canonical_url"), record.get("doc_id")}:
                 older += 1

@@ -42,7 +42,7 @@ def spooled(place: Place) -> Iterator[Place]:
     with TemporaryDirectory(prefix="corpus-spool-") as folder:
         again = Place(place.url, folder)
         for name in (LEDGERS, *FOLDERS):
-            (again.root / name).mkdir()
+            (again.root / name).mkdir(parents=True)
         yield again
 
 

@@ -21,14 +21,14 @@ from crawler.storage.corpus.recovery import lock_of, recover
 from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import AtWorkError
 from crawler.storage.files.formats import format_of
-from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, FOLDERS, LEDGERS, REJECTED, SHARDS, Place
+from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, FOLDERS, LEDGERS, PAGES, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter, read_records, write_sealed
 from crawler.storage.types import Entry, JobRecord, Lineage, Made, Manifest, Sealed, Step
 
-REJECTED_FILE_BYTES = 512 * 2**20
+MOVED_FILE_BYTES = 512 * 2**20
 COMMIT_EVERY = 1_000
-"""Rejections held in memory before they go to the disk."""
+"""Records that leave their file, held in memory before they go to the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,17 @@ class Rejection:
     record: Record
 
 
-Decision = Record | Rejection | None
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Answer of a decision: the document leaves its folder, and this record of it goes to the kept ones."""
+
+    record: Record
+
+
+Decision = Record | Rejection | Release | None
 Decide = Callable[[Record], Decision]
-"""Receives a record and answers it (kept as it is), another one (changed), a `Rejection`, or None (dropped without a
-trace). Called once for each record, in the order of `read_files` and of their lines."""
+"""Receives a record and answers it (kept as it is), another one (changed), a `Rejection`, a `Release`, or None (dropped
+without a trace). Called once for each record, in the order of `read_files` and of their lines."""
 
 
 Annotate = Callable[["RewriteJob"], None]
@@ -66,6 +73,7 @@ class Rewritten:
     files: int
     erased: int = 0
     annotated: int = 0
+    released: int = 0
 
 
 @contextmanager
@@ -181,9 +189,9 @@ class RewriteJob:
         self._ledger = Ledger(place, self.writer)
         self._steps: list[Step] = []
         self._seen = 0
-        self._rejected: ShardWriter | None = None
-        self._rejections = 0
-        self._sources: list[Entry] = []  # files that a rejection came from
+        self._moved: dict[str, ShardWriter] = {}  # by folder: records that left their file for another one
+        self._moves = 0
+        self._sources: list[Entry] = []  # files that they came from
         self._stay: set[bytes] | None = set() if annotation_files(self.files) else None  # documents, where it matters
         self._annotated = 0
 
@@ -195,8 +203,8 @@ class RewriteJob:
                 self._file(number, entry, together or [entry])
             elif entry["kind"] == ARCHIVE and archive is not None:
                 self._archive(number, entry, archive)
-        if self._rejected is not None:
-            self._rejected.seal()
+        for writer in self._moved.values():
+            writer.seal()
         if self._stay is not None and SHARDS in folders and self._steps:
             stay = self._stay
             self.filter_annotations(lambda _, document: document in stay)
@@ -209,14 +217,15 @@ class RewriteJob:
         counts = {"changed": done.changed, "rejected": done.rejected, "dropped": done.dropped}
         counts |= {"erased": done.erased} if done.erased else {}
         counts |= {"annotated": self._annotated} if self._annotated else {}
+        counts |= {"released": done.released} if done.released else {}
         self._ledger.rewrite = new_version(self.place, self._version, self._steps, counts, cause)
         self._ledger.save()
         return self._ledger.rewrite
 
     def result(self) -> Rewritten:
         """The counts so far, and the version that stands."""
-        of = {kind: [s for s in self._steps if s["old"].startswith(f"{kind}/")] for kind in FOLDERS}
-        pages = [*of[SHARDS], *of[REJECTED]]
+        pages = [step for step in self._steps if step["old"].partition("/")[0] in PAGES]
+        archives = [step for step in self._steps if step["old"].startswith(f"{ARCHIVE}/")]
         return Rewritten(
             version=self._version if self._ledger.rewrite else self._version - 1,
             seen=self._seen,
@@ -224,8 +233,9 @@ class RewriteJob:
             rejected=sum(step["rejected"] for step in pages),
             dropped=sum(step["dropped"] for step in pages),
             files=len(self._ledger.files),
-            erased=sum(step["dropped"] for step in of[ARCHIVE]),
+            erased=sum(step["dropped"] for step in archives),
             annotated=self._annotated,
+            released=sum(step.get("released", 0) for step in pages),
         )
 
     def annotate(self, name: str, job: JobRecord, rows: Iterable[Row]) -> int:
@@ -261,8 +271,8 @@ class RewriteJob:
 
     def abandon(self) -> None:
         """Take back what was written; the old version is untouched."""
-        if self._rejected is not None:
-            self._rejected.abandon()
+        for writer in self._moved.values():
+            writer.abandon()
         self._ledger.files.clear()
         remove_unlisted(self.place, Ledger(self.place, self.writer))
 
@@ -270,11 +280,11 @@ class RewriteJob:
         """Apply the decision to one file; a new one is written only where something changes."""
         path = entry["path"]
         self._sources.append(entry)
-        folder, _, name = path.partition("/")
+        folder, _, name = path.rpartition("/")
         new = f"{folder}/{self.writer}-{number:06d}.{format_of(name).suffix}"
         step: Step = {"old": path, "new": new, "documents": 0, "changed": 0, "rejected": 0, "dropped": 0}
         written = write_sealed(self.place.root / new, self._lines(path, step))
-        if not (step["changed"] or step["rejected"] or step["dropped"]):
+        if not (step["changed"] or step["rejected"] or step["dropped"] or step.get("released")):
             self.place.discard_local(new)
             return
         if step["documents"]:
@@ -318,7 +328,12 @@ class RewriteJob:
                 step["dropped"] += 1
             elif isinstance(decision, Rejection):
                 step["rejected"] += 1
-                self._reject(decision.record, path)
+                self._move(decision.record, REJECTED, path)
+            elif isinstance(decision, Release):
+                step["released"] = step.get("released", 0) + 1
+                self._move(decision.record, SHARDS, path)
+                if self._stay is not None:
+                    self._stay.add(key_of(decision.record))
             else:
                 line = encode(decision)
                 step["changed"] += line != before
@@ -327,20 +342,22 @@ class RewriteJob:
                     self._stay.add(key_of(decision))
                 yield line
 
-    def _reject(self, record: Record, path: str) -> None:
-        if self._rejected is None:
-            self._rejected = ShardWriter(
-                self.place.root / REJECTED,
+    def _move(self, record: Record, folder: str, path: str) -> None:
+        """Put a record into a new file of another folder; path: that it comes from."""
+        writer = self._moved.get(folder)
+        if writer is None:
+            writer = self._moved[folder] = ShardWriter(
+                self.place.root / folder,
                 self.writer,
                 shard_format=format_of(path).name,
-                max_bytes=REJECTED_FILE_BYTES,
+                max_bytes=MOVED_FILE_BYTES,
                 first_number=len(self.files),
-                on_seal=lambda final, entry: self._publish(f"{REJECTED}/{final.name}", entry, makers_of(self._sources)),
+                on_seal=lambda final, entry: self._publish(f"{folder}/{final.name}", entry, makers_of(self._sources)),
             )
-        self._rejected.add(encode(record))
-        self._rejections += 1
-        if self._rejections % COMMIT_EVERY == 0:
-            self._rejected.commit()
+        writer.add(encode(record))
+        self._moves += 1
+        if self._moves % COMMIT_EVERY == 0:
+            writer.commit()
 
     def _publish(self, relative: str, entry: Sealed, made_by: list[Made] | None = None) -> None:
         for name in with_index(relative):

@@ -19,7 +19,7 @@ from crawler.dataset.verify import finish_dead_writers, is_final
 from crawler.dataset.versions import Cause
 from crawler.document import DropReason, Reason
 from crawler.statkeys import REPLACING
-from crawler.storage.files.place import REJECTED, REPLACED, SHARDS, Place
+from crawler.storage.files.place import PAGES, REJECTED, REPLACED, SHARDS, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
 from crawler.storage.types import Entry, Manifest, Run
@@ -120,7 +120,7 @@ def supersede(place: Place, *, now: float) -> Superseded:
         place,
         lambda record: None if identity(record) in found.stale else record,
         Cause(BY, reason, now, replacing_runs=runs),
-        folders=(SHARDS, REJECTED) if found.stale else (),
+        folders=PAGES if found.stale else (),
         even_unchanged=not found.stale,
     )
     return Superseded(done, withdrawn)
@@ -159,7 +159,7 @@ class _Repeated:
     def __init__(self, place: Place) -> None:
         import numpy  # late: whoever asks nothing of a corpus does without
 
-        records = records_in(place, (SHARDS, REJECTED))
+        records = records_in(place, PAGES)
         keys = numpy.fromiter((self._short(page_key(record)) for record in records), numpy.uint64)
         keys.sort()
         self._keys = set(keys[1:][keys[1:] == keys[:-1]].tolist())
@@ -194,7 +194,7 @@ def _outlives_withdrawal(place: Place, found: Standing) -> bool:
     """True where records are left to take out once the pages that opted out are gone; reads only where some are."""
     if not found.opted_out:
         return bool(found.stale)
-    going = (r for r in records_in(place, (SHARDS, REJECTED)) if "reason" in r or page_name(r) not in found.opted_out)
+    going = (r for r in records_in(place, PAGES) if "reason" in r or page_name(r) not in found.opted_out)
     return any(identity(record) in found.stale for record in going)
 
 
@@ -202,7 +202,7 @@ def standing(place: Place, *, among: Container[bytes] | None = None) -> Standing
     """Read every record of the current version; needs about 0.5 kB of memory a URL. among: keys of the only pages that
     are looked at. Raises: StorageError.
     """
-    return standing_of(records_in(place, (SHARDS, REJECTED)), among=among)
+    return standing_of(records_in(place, PAGES), among=among)
 
 
 def standing_of(records: Iterable[Record], *, among: Container[bytes] | None = None) -> Standing:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from crawler.dataset.pages import page_key
 from crawler.document import Reason
 from crawler.statkeys import LEFT_ON_HOLD
-from crawler.storage.files.place import REJECTED, SHARDS, Place
-from crawler.storage.files.records import Record
+from crawler.storage.files.place import PAGES, Place
+from crawler.storage.files.records import Record, is_held
 from crawler.storage.files.shards import read_records
 from crawler.storage.types import Entry, Manifest, Run
 
@@ -86,7 +86,7 @@ def _standing(place: Place, manifest: Manifest) -> dict[bytes, _Best]:
 
 
 def _entries(manifest: Manifest) -> list[Entry]:
-    return [entry for entry in manifest["files"] if entry["kind"] in (SHARDS, REJECTED)]
+    return [entry for entry in manifest["files"] if entry["kind"] in PAGES]
 
 
 def told_by(runs: Iterable[Run]) -> dict[str, Maker]:
@@ -113,7 +113,7 @@ def makers_of(entry: Entry) -> tuple[Maker, ...]:
 
 
 def _said(record: Record, runs: tuple[Maker, ...]) -> Verdict | None:
-    if "reason" not in record:
+    if "reason" not in record or is_held(record):
         return None
     return Verdict(str(record.get("stage") or ""), str(record["reason"]), str(record.get("domain") or ""), runs)
 

@@ -220,7 +220,7 @@ def _locked(place: Place, writer: str) -> WriterLock:
 def _rewrite(place: Place, writer: str, path: str, numbers: set[int]) -> None:
     """Write a file without these lines and let the ledger list it in place of the old one, which stays for now."""
     ledger = Ledger(place, writer)
-    folder, _, name = path.partition("/")
+    folder, _, name = path.rpartition("/")
     new = None
     if len(numbers) < ledger.files[path]["documents"]:
         number = ledger.next_number(folder, _names(place, folder))

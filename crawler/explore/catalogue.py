@@ -23,7 +23,7 @@ from crawler.dataset.records.fields import FIELDS
 from crawler.dataset.records.view import LINE_BITS, keys_of, open_view
 from crawler.dataset.rewrite import read_files
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import ANNOTATIONS, INDEX, REJECTED, SHARDS, Place
+from crawler.storage.files.place import ANNOTATIONS, INDEX, PAGES, Place
 from crawler.storage.files.record_index import refresh
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_lines, read_records
@@ -55,7 +55,7 @@ class Catalogue:
 
     def __init__(self, place: Place, file: Path, *, crawling: bool = False) -> None:
         self.place = place
-        self._entries = entries = read_files(place, (SHARDS, REJECTED))
+        self._entries = entries = read_files(place, PAGES)
         nothing = f"{place.url}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
         if not entries and not crawling:
             raise StorageError(nothing)

@@ -22,7 +22,7 @@ from crawler.dataset.diff import Change, Difference, compare, side_of
 from crawler.dataset.records.filters import FilterError
 from crawler.explore.html import render
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import REJECTED, SHARDS, Place
+from crawler.storage.files.place import PAGES, Place
 
 MOST_RECORDS = 300_000
 """Records of both sides together that are compared here: each URL stays in memory, some 500 bytes."""
@@ -95,9 +95,7 @@ class Comparisons:
             if found is None or int(found[1]) >= len(self._places):
                 raise FilterError(f"{side[:40]}: expected one of the sides that are offered")
             place = self._places[int(found[1])]
-            records += sum(
-                entry["documents"] for entry in place.manifest()["files"] if entry["kind"] in (SHARDS, REJECTED)
-            )
+            records += sum(entry["documents"] for entry in place.manifest()["files"] if entry["kind"] in PAGES)
         if records > MOST_RECORDS:
             raise FilterError(
                 f"{records:,} records; up to {MOST_RECORDS:,} are compared here: run `gristmill dataset diff` instead"

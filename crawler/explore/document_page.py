@@ -18,9 +18,8 @@ from crawler.explore.found_on import found_on
 from crawler.explore.page_request import PageRequest
 from crawler.observe.diagnose.thresholds import Threshold, Thresholds
 from crawler.stages.chain import STAGES
-from crawler.storage.files.columns import VERDICT
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.records import Record, record_fields
+from crawler.storage.files.records import VERDICT, Record, record_fields
 
 MOST_TEXT = 300_000
 """Characters of a text that one page shows."""

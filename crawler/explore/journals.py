@@ -18,7 +18,7 @@ import orjson
 import zstandard
 
 from crawler.storage.files.journal import PART
-from crawler.storage.files.place import LEDGERS, REJECTED, SHARDS, Place
+from crawler.storage.files.place import ARCHIVE, FOLDERS, LEDGERS, PAGES, SHARDS, Place
 from crawler.storage.types import LedgerFile
 
 MOST = 4 * 2**20
@@ -121,7 +121,8 @@ class Journals:
                 continue  # replaced this moment, or torn: `dataset verify` speaks of it
 
     def _look_at_journals(self) -> None:
-        paths = [path for kind in (SHARDS, REJECTED) for path in sorted((self._root / kind).glob(f"*{PART}"))]
+        folders = [folder for folder in FOLDERS if folder != ARCHIVE]
+        paths = [path for folder in folders for path in sorted((self._root / folder).glob(f"*{PART}"))]
         self._open = {path: self._open.get(path, _Journal()) for path in paths}
         for path, journal in self._open.items():
             try:
@@ -188,7 +189,7 @@ def _verdicts(content: LedgerFile) -> Counter[str]:
     for entry in content["files"]:
         if entry["kind"] == SHARDS:
             found[""] += entry["documents"]
-        elif entry["kind"] == REJECTED:
+        elif entry["kind"] in PAGES:
             reasons = entry.get("reasons") or {}
             found.update(reasons)
             found["other/other"] += max(0, entry["documents"] - sum(reasons.values()))

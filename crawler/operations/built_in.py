@@ -25,6 +25,9 @@ OPERATIONS = by_name(
         "trace a page to its archive; find each version that holds it, a domain or withdrawn pages",
         "registry:LINEAGE",
     ),
+    _built_in(
+        CHECK, "held", "list pages that wait for a person; release puts them among the kept ones, confirm rejects"
+    ),
     _built_in(CHECK, "verify", "check every file, every line, and that each URL is there once"),
     _built_in(CHECK, "repair", "rebuild a broken or missing manifest from the ledgers and the files"),
     _built_in(CHECK, "supersede", "make the next version, without what later visits replaced or found gone"),

@@ -10,6 +10,7 @@ import orjson
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work, WrongCall
 from crawler.storage.files.place import Place
+from crawler.storage.files.records import is_held
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +32,11 @@ def show_page(opts: argparse.Namespace, load: Load) -> Answer | None:  # noqa: A
     if opts.raw:
         write_bytes(archived_bytes(place, found.record))
         return None
-    verdict = "kept" if found.kept else f"rejected ({found.record['stage']}/{found.record['reason']})"
+    verdict = (
+        "kept"
+        if found.kept
+        else f"{'held' if is_held(found.record) else 'rejected'} ({found.record['stage']}/{found.record['reason']})"
+    )
     older = f"; {found.older:,} older record(s) of it" if found.older else ""
     sys.stderr.write(f"{verdict}: {found.file}, line {found.line:,}{older}\n")
     facts = {"kept": found.kept, "file": found.file, "line": found.line, "older": found.older, "record": found.record}

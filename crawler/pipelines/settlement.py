@@ -149,7 +149,8 @@ class Settlement:
 
     async def kept(self, item: Document) -> None:
         """The record is on the disk already: acknowledge."""
-        self._count(KEPT, item)
+        hold = item.hold
+        self._count(KEPT if hold is None else f"{REJECTED}/{hold.stage}/{hold.reason}", item)
         await self._settle(item)
 
     async def dropped(self, item: Document, exception: DropItem) -> None:

@@ -1,11 +1,11 @@
-"""Pipeline step `sharding`: the kept document becomes a line of a shard; returns when the line is on the disk."""
+"""Pipeline step `sharding`: the document becomes a line of a shard, or of `held/`; returns when it is on the disk."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from crawler.pipelines.sink import Sink, sink_of
-from crawler.storage.files.records import record_of
+from crawler.storage.files.records import held_kind, holding_of, record_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -28,5 +28,8 @@ class ShardingPipeline:
 
     async def process_item(self, doc: Document) -> Document:
         """Write the record and wait for the commit that covers it."""
-        await self._sink.keep(record_of(doc))
+        if doc.hold is None:
+            await self._sink.keep(record_of(doc))
+        else:
+            await self._sink.hold(holding_of(doc, doc.hold), held_kind(doc.hold.reason))
         return doc

@@ -133,6 +133,10 @@ class Sink:
         """Return when the record of a kept document is durable. Raises: StorageError; TypeError if it is no JSON."""
         await self._submit(lambda: self.corpus.keep(record), durable=True)
 
+    async def hold(self, record: Record, kind: str) -> None:
+        """Return when the record of a page in `held/KIND/` is durable. Raises as `keep` does."""
+        await self._submit(lambda: self.corpus.hold(record, kind), durable=True)
+
     async def reject(self, record: Record) -> None:
         """Return when the record of a rejected document is durable. Raises as `keep` does."""
         await self._submit(lambda: self.corpus.reject(record), durable=True)

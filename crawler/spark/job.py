@@ -20,12 +20,12 @@ from crawler.config.environment import from_environment, problems_of_environment
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.behind import beside, refusals_of
 from crawler.dedup.index import DedupError
+from crawler.document import HELD_PREFIX
 from crawler.spark import latest
 from crawler.spark.duplicates import find_duplicates
 from crawler.spark.output import FORMAT, Output
 from crawler.spark.partition import (
-    KEPT,
-    REJECTED,
+    FOLDERS,
     Unread,
     claim_of,
     finish_all,
@@ -66,7 +66,12 @@ class Report:
     @property
     def rejected(self) -> int:
         """Documents in `rejected/`."""
-        return sum(self.reasons.values()) - self.kept
+        return sum(self.reasons.values()) - self.kept - self.held
+
+    @property
+    def held(self) -> int:
+        """Documents in `held/`."""
+        return sum(count for name, count in self.reasons.items() if name.rpartition("/")[2].startswith(HELD_PREFIX))
 
     @property
     def missing(self) -> list[str]:
@@ -96,7 +101,7 @@ def run(context: Any, config: Config, archives: Sequence[str], folder: str) -> R
     lines = judged.mapPartitions(partial(finish_all, config, duplicates, older))
     reasons = dict(lines.map(attrgetter("reason")).countByValue())
     report = Report(reasons, unread, len(older.withdrawn), len(older.stale))
-    for kind in (KEPT, REJECTED):
+    for kind in FOLDERS:
         output.save(lines.filter(partial(is_kind, kind)).map(attrgetter("json")), kind)
     output.save_manifest(manifest_of(config, archives, report) | {"files": output.files()} | _versions(context))
     judged.unpersist()
@@ -128,6 +133,7 @@ def manifest_of(config: Config, archives: Sequence[str], report: Report) -> dict
         "archives": list(archives),
         "counts": {
             "kept": report.kept,
+            "held": report.held,
             "rejected": report.rejected,
             "unread": len(report.unread),
             "withdrawn": report.withdrawn,
@@ -175,7 +181,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (StorageError, DedupError, SparkError) as error:
         return _complain([str(error)])
     sys.stdout.write(
-        f"{len(archives)} archives: {report.kept} documents kept, {report.rejected} rejected, "
+        f"{len(archives)} archives: {report.kept} documents kept, {report.held} held, {report.rejected} rejected, "
         f"{report.replaced} replaced and {report.withdrawn} pages withdrawn by a later version, "
         f"{len(report.unread)} places unreadable; {options.output}\n"
     )

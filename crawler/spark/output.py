@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from crawler.spark.partition import KEPT, REJECTED
+from crawler.spark.partition import FOLDERS
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import indented
 
@@ -27,7 +27,7 @@ class Output:
 
     def refuse_existing(self) -> None:
         """Raises: StorageError where an earlier job, complete or not, has left something here."""
-        taken = [name for name in (KEPT, REJECTED, MANIFEST) if self._fs.exists(self._path(name))]
+        taken = [name for name in (*FOLDERS, MANIFEST) if self._fs.exists(self._path(name))]
         if taken:
             raise StorageError(f"{self.folder}: {taken[0]} exists already; give an empty folder, or remove it")
 
@@ -37,7 +37,7 @@ class Output:
 
     def files(self) -> list[dict[str, Any]]:
         """What `save` has written: path and compressed bytes, sorted by path."""
-        return [file for kind in (KEPT, REJECTED) for file in self._files_of(kind)]
+        return [file for kind in FOLDERS for file in self._files_of(kind)]
 
     def save_manifest(self, content: dict[str, Any]) -> None:
         """Write `manifest.json` under another name and rename it: it is there completely, or not at all."""

@@ -24,9 +24,11 @@ from crawler.spark.isolation import CrashError, isolated
 from crawler.stages.chain import READING, STAGES, Chain
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, read_archive
 from crawler.storage.files.errors import ArchiveError
-from crawler.storage.files.records import encode, record_of, rejection_of
+from crawler.storage.files.place import HELD, HELD_KINDS
+from crawler.storage.files.records import encode, held_kind, holding_of, record_of, rejection_of
 
 KEPT, REJECTED = "kept", "rejected"
+FOLDERS = (KEPT, REJECTED, *(f"{HELD}/{kind}" for kind in HELD_KINDS))
 
 Place = tuple[int, int]
 """Number of the archive and number of the page in it: the order in which replay meets the pages."""
@@ -72,7 +74,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One finished record. kind: `KEPT` or `REJECTED`; reason: "stage/reason" or empty; json: without line feed."""
+    """One finished record. kind: one of `FOLDERS`; reason: "stage/reason" or empty; json: without line feed."""
 
     kind: str
     reason: str
@@ -204,6 +206,9 @@ def finish(config: Config, judged: Judged, duplicate: Duplicate | None = None, *
     if duplicate is not None:
         doc.verdict, doc.dup_of, doc.dup_similarity = duplicate.verdict, duplicate.dup_of, duplicate.dup_similarity
     if doc.verdict is None:
+        if (hold := doc.hold) is not None:
+            kind = f"{HELD}/{held_kind(hold.reason)}"
+            return Line(kind, f"{hold.stage}/{hold.reason}", encode(holding_of(doc, hold)).rstrip(b"\n"))
         return Line(KEPT, "", encode(record_of(doc)).rstrip(b"\n"))
     record = rejection_of(doc, doc.verdict, with_text=config.storage.rejected_text)
     record = without_text(record) if withdrawn else record

@@ -46,8 +46,10 @@ def warn_if_behind(counts: Counts, config: Config, place: Place) -> None:
 
 
 def finished_records(files: list[Entry]) -> int:
-    """Kept records, and rejected ones whose verdict is final."""
-    kept = sum(entry["documents"] for entry in files if entry["kind"] == "shards")
+    """Kept and held records, and rejected ones whose verdict is final."""
+    from crawler.storage.files.place import HELD, SHARDS
+
+    kept = sum(entry["documents"] for entry in files if entry["kind"] in (SHARDS, HELD))
     reasons = [item for entry in files if entry["kind"] == "rejected" for item in entry["reasons"].items()]
     return kept + sum(count for name, count in reasons if Reason.of(name.rpartition("/")[2]).is_final)
 

@@ -127,12 +127,12 @@ async def _rebuild(frontier: Frontier, config: Config, server: str, scope: Scope
 
 # --- what is finished ------------------------------------------------------------------------------------------------
 def _records(config: Config, place: Place) -> Iterator[dict[str, Any]]:
-    """Every kept and rejected record of this crawl."""
-    from crawler.storage.files.place import MANIFEST, REJECTED, SHARDS
+    """Every kept, held and rejected record of this crawl."""
+    from crawler.storage.files.place import MANIFEST, PAGES
     from crawler.storage.files.shards import read_records
 
     for entry in (place.load_json(MANIFEST) or {}).get("files", []):
-        if entry["kind"] in {SHARDS, REJECTED}:
+        if entry["kind"] in PAGES:
             for record in read_records(place, entry["path"]):
                 if record.get("crawl_id") == config.crawl.crawl_id:
                     yield record

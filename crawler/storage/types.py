@@ -203,6 +203,7 @@ class Step(TypedDict):
     changed: int
     rejected: int
     dropped: int
+    released: NotRequired[int]  # of held records: they are among the kept ones now
 
 
 class Lineage(TypedDict):

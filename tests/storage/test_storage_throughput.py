@@ -31,7 +31,7 @@ def test_files_bytes_and_records_are_those_of_the_manifest_also_where_files_are_
     found = {folder: (t.files, t.bytes, t.records) for folder, t in corpus.throughput.totals.items()}
     assert found == {folder: in_the_manifest(settings["CORPUS_DIR"], folder) for folder in FOLDERS}
     assert found["shards"][0] == 3
-    assert all(t.seal_seconds > 0 < t.delivery_seconds for t in corpus.throughput.totals.values())
+    assert all(t.seal_seconds > 0 < t.delivery_seconds for t in corpus.throughput.totals.values() if t.files)
 
 
 def test_the_time_of_an_upload_is_delivery_and_not_sealing(tmp_path, kept, monkeypatch):

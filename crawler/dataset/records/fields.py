@@ -16,8 +16,8 @@ from crawler.stages.quality.rules import rule_sets
 from crawler.stages.quality.rules.base import limits_of
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.storage.files.columns import SIGNAL as STATEMENT
-from crawler.storage.files.columns import VERDICT, fits, kind_of
-from crawler.storage.files.records import Record, record_fields
+from crawler.storage.files.columns import fits, kind_of
+from crawler.storage.files.records import VERDICT, Record, is_held, record_fields
 
 TEXT, FLAG, LIST = "string", "bool", "list<string>"
 NUMBERS = ("int64", "double")
@@ -52,8 +52,10 @@ class Field:
 
 
 def state_of(record: Record) -> str:
-    """What became of a page: "kept", "rejected", or "hold" where it waits for a decision."""
+    """What became of a page: "kept", "rejected", "held" where it waits for a person, or "hold" for a later visit."""
     reason = record.get("reason")
+    if is_held(record):
+        return "held"
     return "kept" if reason is None else "hold" if Reason.holds(str(reason)) else "rejected"
 
 

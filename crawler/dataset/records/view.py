@@ -1,7 +1,7 @@
 """The records of a corpus as tables of DuckDB, under the same names wherever they are asked.
 
-`documents` and `rejected` have the columns of the index files, `files` what the manifest lists, and `records` has both
-kinds of records: every column, and `id`, `file` (its number among the files), `line` (from 0), `state`,
+`documents`, `held` and `rejected` have the columns of the index files, `files` what the manifest lists, and `records`
+has all kinds of records: every column, and `id`, `file` (its number among the files), `line` (from 0), `state`,
 `profile`, and each number of `quality_signals` as `signal_NAME`. A `KeyedTable` is joined to each of the three.
 """
 
@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.dataset.records.database import MEMORY, connect, list_of
 from crawler.dataset.records.fields import MEASURED, SIGNAL, SIGNALS
-from crawler.storage.files.columns import EXTRA, SPAN, VERDICT, kind_of, rejected_fields
+from crawler.storage.files.columns import EXTRA, SPAN, kind_of, rejected_fields
 from crawler.storage.files.columns import SIGNAL as STATEMENT
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import REJECTED, SHARDS
+from crawler.storage.files.place import HELD, REJECTED, SHARDS
 from crawler.storage.files.record_index import WITHOUT, index_file
-from crawler.storage.files.records import record_fields
+from crawler.storage.files.records import VERDICT, record_fields
 from crawler.storage.types import Entry
 
 if TYPE_CHECKING:
     import duckdb
 
-TABLES = {SHARDS: "documents", REJECTED: "rejected"}
+TABLES = {SHARDS: "documents", REJECTED: "rejected", HELD: "held"}
 FILES = {
     "path": "VARCHAR",
     "kind": "VARCHAR",
@@ -146,7 +146,7 @@ def _columns(source: str, there: set[str]) -> str:
         "file": "number",
         "line": "file_row_number",
         "state": f"CASE WHEN {reason} IS NULL THEN 'kept' WHEN {reason} LIKE 'hold\\_%' ESCAPE '\\' THEN 'hold' "
-        "ELSE 'rejected' END",
+        f"WHEN {reason} LIKE 'held\\_%' ESCAPE '\\' THEN 'held' ELSE 'rejected' END",
         "profile": f"json_extract_string({signals}, '$.profile')",
     }
     values |= {name: value(name) for name in (*VERDICT, *record_fields(), EXTRA) if name not in WITHOUT}
@@ -168,7 +168,7 @@ def _joined(source: str, tables: Sequence[KeyedTable]) -> str:
 
 
 def _nothing(kind: str) -> str:
-    names = [*(rejected_fields() if kind == REJECTED else record_fields()), EXTRA]
+    names = [*(record_fields() if kind == SHARDS else rejected_fields()), EXTRA]
     row = ", ".join(f"NULL::{_type_of(kind_of(name))} AS {_name(name)}" for name in names if name not in WITHOUT)
     return f"SELECT {row} WHERE false"  # our own names
 

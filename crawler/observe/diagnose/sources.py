@@ -20,7 +20,7 @@ from crawler.documents.from_archive import document_from_archive
 from crawler.pool.pool import StagePool
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, expand, read_archive
 from crawler.storage.files.errors import ArchiveError, StorageError
-from crawler.storage.files.place import REJECTED, SHARDS, Place
+from crawler.storage.files.place import PAGES, Place
 from crawler.storage.files.records import Record, record_of, rejection_of
 from crawler.storage.types import Manifest
 
@@ -67,7 +67,7 @@ def from_corpus(corpus_dir: str, choice: Choice) -> Sampled:
     """
     place = Place(corpus_dir)
     manifest = place.manifest()
-    entries = [entry for entry in manifest["files"] if entry["kind"] in (SHARDS, REJECTED)]
+    entries = [entry for entry in manifest["files"] if entry["kind"] in PAGES]
     if not entries:
         raise StorageError(
             f"{corpus_dir}: no sealed file yet; files are sealed when a crawl ends, or when they are full"

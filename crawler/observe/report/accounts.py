@@ -14,7 +14,7 @@ from crawler.config.report import ReportConfig
 from crawler.observe.report.batches import SEVERAL, Batch, batches_of
 from crawler.observe.report.costs import Prices, Spent, spent_by
 from crawler.storage.files import accounts as counting
-from crawler.storage.files.place import REJECTED, SHARDS, Place
+from crawler.storage.files.place import PAGES, Place
 from crawler.storage.files.shards import read_records
 from crawler.storage.types import Counts, Entry, Manifest
 
@@ -102,7 +102,7 @@ def read(
     manifest = place.manifest()
     adding = _Adding(batches_of(manifest["runs"]))
     for entry in manifest["files"]:
-        if entry["kind"] in (SHARDS, REJECTED):
+        if entry["kind"] in PAGES:
             adding.add(entry, _accounts_of(place, entry, reread=reread))
     return adding.books(manifest, prices or Prices(), targets or {})
 

@@ -17,7 +17,7 @@ from rich.text import Text
 from crawler.document import DropReason, Reason
 from crawler.seeds import patterns
 from crawler.storage.files.accounts import is_withdrawn_copy
-from crawler.storage.files.place import REJECTED, SHARDS, Place
+from crawler.storage.files.place import PAGES, SHARDS, Place
 from crawler.storage.files.shards import read_records
 from crawler.urls.shape import shape_of
 
@@ -101,7 +101,7 @@ def by_domain(found: list[Brought]) -> list[Domain]:
 def read(corpus_dir: str, most_records: int | None = None) -> list[Brought]:
     """Every shape, the one with the most requests first. Raises: StorageError where a file is damaged."""
     place, found, paths = Place(corpus_dir), dict[tuple[str, str], Brought](), dict[str, list[str]]()
-    files = [entry for entry in place.manifest()["files"] if entry["kind"] in (SHARDS, REJECTED)]
+    files = [entry for entry in place.manifest()["files"] if entry["kind"] in PAGES]
     most = max(1, (most_records or MOST_RECORDS) // max(1, len(files)))
     for entry in files:
         for record in islice(read_records(place, entry["path"]), most):

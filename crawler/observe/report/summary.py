@@ -18,10 +18,13 @@ from crawler.observe.report.quarantine import quarantined_of
 from crawler.observe.report.recrawl import Recrawl, recrawl_of
 from crawler.statkeys import RESPONSE_BYTES, RESPONSES, left_out
 from crawler.storage.files.journal import PART
-from crawler.storage.files.place import ARCHIVE, FOLDERS, REJECTED, SHARDS, Place
+from crawler.storage.files.place import ARCHIVE, FOLDERS, HELD, REJECTED, SHARDS, Place
 from crawler.storage.files.tally import SCORE_BINS
 from crawler.storage.types import Entry, Manifest, Run
 
+WITHHELD = "Held for review by PII_UNCOVERED, by language"
+UNCOVERED = "Kept without name redaction (PII_UNCOVERED): no model in PII_MODELS"
+"""Titles of pages in languages that no model reads."""
 _BANDS = ((0, 10), (10, 16), (16, SCORE_BINS))
 """Bins of a confidence that are one line of the report: to look at, to know of, to trust."""
 
@@ -88,12 +91,14 @@ class Summary:
     drawn: dict[str, float] = field(default_factory=dict)  # share of a domain's pages that a browser drew
     not_drawn: int = 0  # pages that would have been drawn, had there been a browser
     annotations: dict[str, int] = field(default_factory=dict)  # kept documents that have one, by its name
+    withheld: int = 0  # pages in `held/`: they wait for a person
+    withheld_languages: dict[str, int] = field(default_factory=dict)  # the same, by language
     quarantined: dict[str, float] = field(default_factory=dict)  # domains that gave far less text, and how much
 
     @property
     def judged(self) -> int:
         """Documents with a final verdict."""
-        return self.kept + self.rejected
+        return self.kept + self.rejected + self.withheld
 
     @property
     def not_kept(self) -> str:
@@ -139,6 +144,7 @@ def summarise(corpus_dir: str) -> Summary:
     files, runs = manifest["files"], manifest["runs"]
     kept = [entry for entry in files if entry["kind"] == SHARDS]
     rejected = [entry for entry in files if entry["kind"] == REJECTED]
+    waiting = [entry for entry in files if entry["kind"] == HELD]
     out = _not_kept(place, manifest, rejected)
     return Summary(
         where=corpus_dir,
@@ -177,6 +183,8 @@ def summarise(corpus_dir: str) -> Summary:
         page_types=_merged(kept, "page_types"),
         drawn=drawn_shares(runs, Counter(_merged(kept, "domains")) + Counter(_merged(rejected, "domains"))),
         not_drawn=missed(runs),
+        withheld=_total(waiting, "documents"),
+        withheld_languages=_merged(waiting, "languages"),
         annotations={each.name: each.rows for each in annotations_in(files)},
         quarantined=quarantined_of(runs),
     )
@@ -257,7 +265,7 @@ def _histograms(entries: list[Entry]) -> dict[str, dict[str, int]]:
 
 
 def _folder(place: Place, name: str, files: list[Entry]) -> Folder:
-    entries = [entry for entry in files if entry["kind"] == name]
+    entries = [entry for entry in files if entry["path"].rpartition("/")[0] == name]
     plain = None if name == ARCHIVE else _total(entries, "uncompressed_bytes")
     growing = sum(1 for file in place.listing(name) if file.endswith(PART))
     return Folder(name, len(entries), _total(entries, "documents"), _total(entries, "bytes"), plain, growing)

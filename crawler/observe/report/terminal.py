@@ -19,7 +19,7 @@ from crawler.observe.report import quarantine
 from crawler.observe.report.browser import missed_sentence
 from crawler.observe.report.recrawl import Recrawl
 from crawler.observe.report.samples import Sample
-from crawler.observe.report.summary import Summary, Verdicts
+from crawler.observe.report.summary import UNCOVERED, WITHHELD, Summary, Verdicts
 
 BAR = 24
 TOP = 10
@@ -62,6 +62,8 @@ def _headline(summary: Summary) -> Text:
     )
     if summary.held:
         line.append(f"   {_n(summary.held)} on hold", "cyan")
+    if summary.withheld:
+        line.append(f"   {_n(summary.withheld)} held for review", "magenta")
     if summary.unchanged:
         line.append(f"   {_n(summary.unchanged)} unchanged", "dim")
     return line
@@ -89,11 +91,13 @@ def _recrawl(latest: Recrawl) -> Text:
 
 def _share(summary: Summary, console_width: int) -> Text:
     width = min(64, console_width)
-    total = max(1, summary.kept + summary.rejected + summary.held)
+    total = max(1, summary.kept + summary.rejected + summary.withheld + summary.held)
     kept = round(width * summary.kept / total)
     held = round(width * summary.held / total)
-    rest = max(0, width - kept - held)
-    return Text.assemble(("━" * kept, "green"), ("━" * rest, "yellow"), ("━" * held, "cyan"))
+    withheld = round(width * summary.withheld / total)
+    rest = max(0, width - kept - withheld - held)
+    parts = ((kept, "green"), (rest, "yellow"), (withheld, "magenta"), (held, "cyan"))
+    return Text.assemble(*(("━" * length, colour) for length, colour in parts))
 
 
 def _sections(summary: Summary, room: int) -> Iterable[tuple[str, RenderableType]]:
@@ -111,7 +115,8 @@ def _sections(summary: Summary, room: int) -> Iterable[tuple[str, RenderableType
     types, expected = summary.page_types, summary.confidences
     for title, counts, colour in (
         (_title("Languages", summary.languages), summary.languages, "green"),
-        ("Kept without name redaction: no model in PII_MODELS", summary.names_uncovered, "yellow"),
+        (WITHHELD, summary.withheld_languages, "magenta"),
+        (UNCOVERED, summary.names_uncovered, "yellow"),
         (_title("Licences", summary.licences), summary.licences, "green"),
         (f"Page types, as the extractor classifies them{summary.unread_by_model(types)}", types, "green"),
         (f"Expected extraction quality (F1){summary.unread_by_model(expected)}", expected, "green"),
@@ -187,6 +192,8 @@ def _show_next_steps(summary: Summary, console: Console) -> None:
         ("histograms, for a browser", f"{ours} report --html {where}"),
         ("check every hash and line", f"{ours} dataset verify {where}"),
     ]
+    if summary.withheld:
+        steps.append(("decide on the held pages", f"{ours} dataset held list {where}"))
     if summary.held:
         steps.append((f"try the {_n(summary.held)} on hold", "the same crawl command again, later"))
     console.print()

@@ -17,7 +17,7 @@ from crawler.observe.report.duplicates import KINDS, Duplicates, curve_of
 from crawler.observe.report.figures import FIGURES
 from crawler.observe.report.requests import Brought, Domain, by_domain
 from crawler.observe.report.samples import Sample
-from crawler.observe.report.summary import Summary
+from crawler.observe.report.summary import UNCOVERED, WITHHELD, Summary
 
 _TOP = 30
 _HISTOGRAM_TITLES = {
@@ -116,7 +116,8 @@ def _subtitle(summary: Summary) -> str:
 
 def _legend(summary: Summary) -> str:
     held = f", {_n(summary.held)} on hold" if summary.held else ""
-    return f"{_n(summary.kept)} kept, {_n(summary.rejected)} rejected{held}"
+    withheld = f", {_n(summary.withheld)} held for review" if summary.withheld else ""
+    return f"{_n(summary.kept)} kept, {_n(summary.rejected)} rejected{withheld}{held}"
 
 
 def _figures(summary: Summary) -> Iterator[tuple[str, str]]:
@@ -139,7 +140,8 @@ def _tables(summary: Summary) -> Iterator[_Table]:
         ("Languages", summary.languages, "kept"),
         ("Licences", summary.licences, "kept"),
         ("Personal data, redacted (documents)", summary.pii_types, "kept"),
-        ("Kept without name redaction: no model in PII_MODELS", summary.names_uncovered, "not"),
+        (WITHHELD, summary.withheld_languages, "not"),
+        (UNCOVERED, summary.names_uncovered, "not"),
         ("Pages drawn in a browser, per cent", {name: round(100 * s) for name, s in summary.drawn.items()}, "kept"),
         (f"Page types, as the extractor classifies them{summary.unread_by_model(types)}", types, "kept"),
         (summary.annotated, summary.annotations, "kept"),

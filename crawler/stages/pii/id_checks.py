@@ -8,10 +8,12 @@ says why. Every function takes the value as it was written, separators allowed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import cache
 from types import ModuleType
 
-from stdnum import iban
+from stdnum import iban, numdb
 from stdnum import luhn as stdnum_luhn
 from stdnum.ar import cuit
 from stdnum.at import vnr
@@ -297,3 +299,19 @@ def is_ssn(value: str) -> bool:
 def is_printed_number(value: str) -> bool:
     """Written as on a document: capitals and digits, at least two of them digits."""
     return value == value.upper() and sum(c.isdigit() for c in value) > 1
+
+
+_PART = re.compile(r"(\d+)![nac]")
+
+
+@cache
+def iban_length(country: str) -> int:
+    """Letters and digits of an account number of this country (ISO 13616 register); 0 where it registered none."""
+    facts = numdb.get("iban").info(country.upper())[0][1]
+    parts = list(map(int, _PART.findall(facts.get("bban", ""))))
+    return 4 + sum(parts) if parts else 0
+
+
+def is_iban(value: str) -> bool:
+    """Built as the register says for its country, with the right check digits (ISO 7064 mod 97-10)."""
+    return bool(iban.is_valid(value, check_country=False))

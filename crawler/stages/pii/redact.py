@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from bisect import bisect, insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from crawler.stages.pii.page import Hit
@@ -24,8 +24,29 @@ def resolve(hits: Iterable[Hit]) -> list[Hit]:
 
     Of a hit that loses some of its characters the rest stays a hit: what any rule called personal is never let go.
     """
+    resolved: list[Hit] = []
+    for group in _touching(hits):
+        resolved += group if len(group) == 1 else _without_overlaps(group)
+    return resolved
+
+
+def _touching(hits: Iterable[Hit]) -> Iterator[list[Hit]]:
+    """The hits in groups, in order, of which each overlaps another one of its group and none of another group."""
+    group: list[Hit] = []
+    end = 0
+    for hit in sorted(set(hits), key=lambda h: h.start):
+        if group and hit.start >= end:
+            yield group
+            group = []
+        end = max(end, hit.end) if group else hit.end
+        group.append(hit)
+    if group:
+        yield group
+
+
+def _without_overlaps(group: list[Hit]) -> list[Hit]:
     kept: list[Hit] = []
-    for hit in sorted(hits, key=lambda h: (_rank(h.entity), h.start - h.end, h.start, h.entity, h.value)):
+    for hit in sorted(group, key=lambda h: (_rank(h.entity), h.start - h.end, h.start, h.entity, h.value)):
         at = max(0, bisect(kept, hit.start, key=lambda h: h.start) - 1)
         position, rests = hit.start, []
         while at < len(kept) and kept[at].start < hit.end:

@@ -203,9 +203,15 @@ def _first_of_two(text: str, start: int, end: int) -> int:
     """End of the first number where two stand side by side, "030 901820 / 030 901821"; else the end of both."""
     for gap in _GAP.finditer(text, start, end):
         before, behind = text[start : gap.start()], text[gap.end() : gap.end() + 14]
-        if sum(map(str.isdigit, before)) > 5 < sum(map(str.isdigit, behind)):
+        abroad = before.startswith(("+", "00", "(+")) and not behind.startswith(("+", "0", "("))
+        whole = sum(map(str.isdigit, before)) > (_LEAST_ABROAD if abroad else 5)
+        if whole and sum(map(str.isdigit, behind)) > 5:
             return gap.start()
     return end
+
+
+_LEAST_ABROAD = 8
+"""Digits of a whole number with its country: fewer are country and area, "+49 (0)4442 / 931726"."""
 
 
 def triggers_near_digits(text: str, outline: Outline, triggers: tuple[str, ...]) -> list[str]:

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, ClassVar
 from crawler.config import PiiConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.pii.context_words import COVERED
+from crawler.stages.pii.known import Known
 from crawler.stages.pii.mailing_lists import is_mailing_list
 from crawler.stages.pii.names import NameFinder, install_command, installed_name
 from crawler.stages.pii.page import Hit
 from crawler.stages.pii.redact import Placeholders, redact, resolve
+from crawler.stages.pii.signs import sign_in
 from crawler.stages.text.words import recount
 
 if TYPE_CHECKING:
@@ -43,16 +45,16 @@ class PiiStage:
         """Redact in place. `pii_spans` are offsets of placeholders in the new text; the counts follow the text.
 
         Returns a Drop with PII_DENSITY where more than `max_density` of the characters were personal data (public
-        mailing lists do not count), or with PII_UNCOVERED where names are wanted out, no model reads the language and
-        `uncovered` is "quarantine". The document is redacted all the same, so a record of the rejection holds none of
-        what was found.
+        mailing lists do not count). The document is redacted all the same, so a record of the rejection holds none of
+        what was found. Where names are wanted out and no model reads the language, the document may be held: `hold`.
         """
         placeholders = Placeholders()
         before = len(doc.text)
-        hits = self.hits(doc.text, doc.language)
+        found = self._found(doc)
+        hits = found["text"]
         removed = sum(hit.end - hit.start for hit in hits if not is_mailing_list(hit))
-        doc.text, doc.pii_spans = redact(doc.text, hits, placeholders)
-        self._redact_metadata(doc, placeholders)
+        sign = self._sign(doc, found)
+        self._redact(doc, found, placeholders)
         doc.pii_span_count = len(doc.pii_spans)
         doc.pii_entity_types = placeholders.entity_types
         doc.pii_flag = bool(doc.pii_entity_types)
@@ -64,9 +66,15 @@ class PiiStage:
             return Drop(self.name, DropReason.PII_DENSITY, f"{share:.1%} of the characters in {len(hits)} spans")
         if self._config.person != "off" and doc.language not in self._finders:
             doc.language_signals["pii_names"] = "uncovered"
-            if self._config.uncovered == "quarantine":
-                return Drop(self.name, DropReason.PII_UNCOVERED, f"no model of PII_MODELS for {doc.language!r}")
+            self._hold(doc, sign)
         return doc
+
+    def _hold(self, doc: Document, sign: str) -> None:
+        """A page that nobody's names were taken out of waits for a person, where `uncovered` says so."""
+        if self._config.uncovered == "hold" or (self._config.uncovered == "signs" and sign):
+            why = f"no model of PII_MODELS for {doc.language!r}" + (f"; {sign}" if sign else "")
+            doc.hold = Drop(self.name, DropReason.HELD_PII, why)
+            doc.language_signals["pii_names"] = "held"
 
     def _structured(self, outline: Outline, language: str | None) -> list[Hit]:
         return resolve(self._find(outline, language, self._config.default_region))
@@ -85,18 +93,34 @@ class PiiStage:
         names = finder.find_beside(text, lines, sentences)
         return resolve([*structured, *(hit for hit in names if not _in_notice(text, hit))])
 
-    def _redact_metadata(self, doc: Document, placeholders: Placeholders) -> None:
-        """Title and description like the text. A byline is a published name: it stays unless names must all go."""
-        for field in ("title", "description", "author"):
-            value = getattr(doc, field)
-            if value:
-                hits = self._of_byline(value, doc.language) if field == "author" else self.hits(value, doc.language)
-                setattr(doc, field, redact(value, hits, placeholders)[0])
+    def _found(self, doc: Document) -> dict[str, list[Hit]]:
+        """What is personal in each field that repeats the page. A byline is a published name: it is no finding."""
+        found = {"text": self.hits(doc.text, doc.language)}
+        for field in ("title", "description"):
+            found[field] = self.hits(getattr(doc, field) or "", doc.language)
+        found["author"] = self._structured(self._outline(doc.author or ""), doc.language)
+        return found
+
+    def _redact(self, doc: Document, found: dict[str, list[Hit]], placeholders: Placeholders) -> None:
+        """What was found in one field goes in all of them, wherever it stands there."""
+        values = {field: getattr(doc, field) or "" for field in found}
+        known = Known((values[field], hit) for field, hits in found.items() for hit in hits)
+        for field, hits in found.items():
+            every = resolve([*hits, *known.among(values[field])]) if known else hits
+            redacted, spans = redact(values[field], every, placeholders)
+            if field == "text":
+                doc.pii_spans = spans
+            if values[field]:
+                setattr(doc, field, redacted)
         if self._config.person == "all":
             doc.author = None
 
-    def _of_byline(self, value: str, language: str | None) -> list[Hit]:
-        return self._structured(self._outline(value), language)
+    def _sign(self, doc: Document, found: dict[str, list[Hit]]) -> str:
+        """What tells that the page is about a person, where no model reads its language and that decides."""
+        if self._config.person == "off" or self._config.uncovered == "keep" or doc.language in self._finders:
+            return ""
+        told = "\n".join(filter(None, (doc.title, doc.description, doc.text)))
+        return sign_in(told, doc.language, (hit for hits in found.values() for hit in hits))
 
     def _coverage(self, language: str | None) -> str:
         """ "full": recogniser set and, where names are wanted, a model. "structured": the structured set only."""
@@ -146,10 +170,9 @@ _NOTICE = re.compile(
 
 def _in_notice(text: str, hit: Hit) -> bool:
     """A name on the line of a copyright notice: the holder, whom licences want named and left in place."""
-    line_start, line_end = text.rfind("\n", 0, hit.start) + 1, text.find("\n", hit.end)
-    start = max(line_start, hit.start - _NOTICE_REACH)
-    end = min(len(text) if line_end < 0 else line_end, hit.end + _NOTICE_REACH)
-    return bool(_NOTICE.search(text, start, end))
+    left, right = max(0, hit.start - _NOTICE_REACH), min(len(text), hit.end + _NOTICE_REACH)
+    start, end = text.rfind("\n", left, hit.start), text.find("\n", hit.end, right)
+    return bool(_NOTICE.search(text, left if start < 0 else start + 1, right if end < 0 else end))
 
 
 def _is_notice(text: str, start: int, end: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+import regex
 from ftfy import fix_encoding
 from ftfy.badness import badness
 
@@ -25,6 +26,11 @@ _ODD = re.compile(f"[\r\u0085\u2028\u2029\u000c{_INVISIBLE.pattern[1:]}")
 """Any of both: one search of a plain set of characters, as nearly no text has one."""
 
 
+_PILED = regex.compile(r"(\p{M}{30})\p{M}+")
+"""More marks on one letter than any script has (UAX #15, stream-safe text): to put them in order takes the square of
+their number."""
+
+
 def normalise(text: str) -> str:
     """The text in its kept form. Idempotent on its own output except where mojibake is nested deeper than ftfy goes."""
     is_ascii = text.isascii()
@@ -36,7 +42,8 @@ def normalise(text: str) -> str:
     if not is_ascii:
         text = repair(text)
     is_clean = text is given and not is_odd
-    return unicodedata.normalize("NFC", text if is_clean else _INVISIBLE.sub("", text))
+    text = text if is_clean else _INVISIBLE.sub("", text)
+    return unicodedata.normalize("NFC", text if is_ascii else _PILED.sub(r"\1", text))
 
 
 def repair(text: str) -> str:

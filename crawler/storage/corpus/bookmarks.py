@@ -18,7 +18,7 @@ import orjson
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import disk, replace_file
 from crawler.storage.files.locks import WriterLock
-from crawler.storage.files.place import ARCHIVE, LEDGERS, REJECTED, SHARDS, Place
+from crawler.storage.files.place import ARCHIVE, HELD, LEDGERS, PAGES, SHARDS, Place
 from crawler.storage.files.shards import read_records
 
 Spot = bytes
@@ -107,7 +107,7 @@ def spots_behind(place: Place, marks: Mapping[str, Bookmark], name: Callable[[st
     """
     found: set[Spot] = set()
     own = {f"{ARCHIVE}/{path.rpartition('/')[2]}": path for path in marks if _is_own(place, path)}
-    for folder in (SHARDS, REJECTED):
+    for folder in PAGES:
         for record in _records(place, folder):
             archive, offset = record.get("warc_file") or "", record.get("warc_offset")
             archive = own.get(archive, archive)
@@ -125,9 +125,10 @@ def _is_own(place: Place, archive: str) -> bool:
 
 
 def kept_texts(place: Place) -> Iterator[tuple[str, str]]:
-    """Owner (canonical URL) and text of every document that the corpus has kept, whoever did, oldest file first."""
-    for record in _records(place, SHARDS):
-        yield record["canonical_url"], record["text"]
+    """Owner (canonical URL) and text of every document that the corpus has kept or holds, oldest file first."""
+    for folder in (SHARDS, HELD):
+        for record in _records(place, folder):
+            yield record["canonical_url"], record["text"]
 
 
 def _records(place: Place, folder: str) -> Iterator[Any]:

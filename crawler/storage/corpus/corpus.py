@@ -28,7 +28,7 @@ from crawler.storage.corpus.sources import hashes_of
 from crawler.storage.corpus.version import register
 from crawler.storage.files import record_index
 from crawler.storage.files.errors import RemovedError, StorageError, unwritten
-from crawler.storage.files.place import ARCHIVE, REJECTED, SHARDS, Place, index_path
+from crawler.storage.files.place import ARCHIVE, HELD, HELD_KINDS, REJECTED, SHARDS, Place, index_path
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter
 from crawler.storage.files.throughput import Throughput
@@ -160,6 +160,7 @@ class Corpus:
         self._ledger.save()
         found += recover(self.place, skip={self.writer}, ended=self.ended)
         self._kept, self._rejected = self._shards(SHARDS), self._shards(REJECTED)
+        self._held = {kind: self._shards(f"{HELD}/{kind}") for kind in HELD_KINDS}
         self._archive = self._warc()
         self._checkpoint = self._clock()
         self._is_open = True
@@ -194,6 +195,13 @@ class Corpus:
             self._rejected.add(line)
         self.taken += 1
 
+    def hold(self, record: Record, kind: str) -> None:
+        """Take the record of a page that waits for a person in `held/KIND/`; else as `keep`."""
+        line = encode(record)
+        with self._taking("held"):
+            self._held[kind].add(line)
+        self.taken += 1
+
     def note(self, counters: Mapping[str, int]) -> None:
         """Set counters of this run that only the crawl knows (fetched, bytes, …); they go into the manifest."""
         self._counters.update({name: value - self._counters[name] for name, value in counters.items()})
@@ -213,8 +221,8 @@ class Corpus:
         self._check()
         with self._failing():
             self._archive.commit()
-            self._kept.commit()
-            self._rejected.commit()
+            for writer in self._records():
+                writer.commit()
             for call in self.after_commit:
                 call()
             if self._clock() - self._checkpoint >= CHECKPOINT_SECONDS:
@@ -261,7 +269,8 @@ class Corpus:
                     merge(self.place)
                     register(self.place)
         finally:
-            for writer in (self._archive, self._kept, self._rejected):
+            self._archive.abandon()
+            for writer in self._records():
                 writer.abandon()
             self.unlock()
 
@@ -288,10 +297,13 @@ class Corpus:
     def _seal_all(self) -> None:
         self.throughput.begin()
         self._archive.seal()
-        self._kept.seal()
-        self._rejected.seal()
+        for writer in self._records():
+            writer.seal()
         self._unsealed_since = None
         self.delivered = self.taken
+
+    def _records(self) -> tuple[ShardWriter, ...]:
+        return (self._kept, self._rejected, *self._held.values())
 
     def _note_sources(self) -> None:
         """Put the hashes of the archives that a replay read into its run."""
@@ -320,9 +332,9 @@ class Corpus:
         self._checkpoint = self._clock()
 
     def _sealed(self, path: Path, entry: Sealed) -> None:
-        folder = path.parent.name
+        relative = str(path.relative_to(self.place.root))
+        folder = relative.rpartition("/")[0]
         self.throughput.sealed(folder, entry)
-        relative = f"{folder}/{path.name}"
         for name in with_index(relative):
             self.place.publish(name)
         self._ledger.add(relative, entry)

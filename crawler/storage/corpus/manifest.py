@@ -234,7 +234,7 @@ def _replaced(lineage: list[Lineage], listed: dict[str, LedgerEntry]) -> list[Re
     found: list[Retired] = []
     for step in (step for version in lineage for step in version["files"]):
         if entry := listed.pop(step["old"], None):
-            removed = step["dropped"] + step["rejected"]
+            removed = step["dropped"] + step["rejected"] + step.get("released", 0)
             found.append(
                 {"path": step["old"], "sha256": entry["sha256"], "removed": removed, "replaced_by": step["new"]}
             )

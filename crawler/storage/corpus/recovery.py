@@ -85,7 +85,7 @@ def recover_writer(place: Place, ledger: Ledger) -> list[Recovered]:
     found = []
     retired = {entry["path"] for entry in ledger.retired}
     for path in _leftovers(place).get(ledger.writer, []):
-        relative = f"{path.parent.name}/{path.name.removesuffix(PART)}"
+        relative = str(path.relative_to(place.root)).removesuffix(PART)
         if relative in retired:
             path.unlink(missing_ok=True)
             continue
@@ -140,7 +140,7 @@ def _leftovers(place: Place) -> dict[str, list[Path]]:
     for writer in list(found):
         listed = Ledger(place, writer).files
         found[writer] = [
-            path for path in found[writer] if f"{path.parent.name}/{path.name}" not in listed or place.remote
+            path for path in found[writer] if str(path.relative_to(place.root)) not in listed or place.remote
         ]
     return {writer: paths for writer, paths in found.items() if paths}
 

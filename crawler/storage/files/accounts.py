@@ -12,7 +12,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from crawler.document import DropReason, Reason
+from crawler.document import HELD_PREFIX, DropReason, Reason
 from crawler.storage.types import Counts
 
 GROUPINGS = ("domain", "time", "language", "tier")
@@ -114,6 +114,8 @@ def _rejected(name: str) -> Counts:
     reason = Reason.of(name)
     if reason.is_hold:
         return {"held": 1}
+    if name.startswith(HELD_PREFIX):
+        return {"withheld": 1, "requests": 1}
     counts = {"unchanged" if reason is DropReason.UNCHANGED else "rejected": 1}
     if reason.asked:
         counts["requests"] = 1

@@ -16,14 +16,13 @@ import orjson
 from crawler.config.stages import columns
 from crawler.document import Columns, Signal
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.records import TEXT_FIELDS, Record, record_fields
+from crawler.storage.files.records import TEXT_FIELDS, VERDICT, Record, record_fields
 
 SCHEMA_VERSION = "crawler-record/1"
 """Of the Parquet schema, in the metadata of each file. Raised where a column changes its type or goes; new columns at
 the end, which old readers ignore, leave it."""
 EXTRA = "extra"
 """The column of what no field names: a JSON object, null where there is none."""
-VERDICT = ("stage", "reason", "detail")
 _FIRST = ("url", "canonical_url", "domain")
 _LAST = (*TEXT_FIELDS, "pii_spans")  # of a rejected record, where it has them at all
 

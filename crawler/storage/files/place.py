@@ -30,6 +30,11 @@ UPLOAD_PAUSES = (1.0, 2.0, 4.0, 8.0)
 DRIVERS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "az": "azure", "abfs": "azure", "abfss": "azure"}
 """Which extra of the distribution brings the driver of a URL scheme."""
 SHARDS, REJECTED, ARCHIVE, LEDGERS = "shards", "rejected", "archive", "manifest.d"
+HELD = "held"
+"""Holds a folder for each kind of held page, `held/pii/` for example: its record waits there for a person."""
+HELD_KINDS = ("pii",)
+PAGES = (SHARDS, REJECTED, HELD)
+"""The kinds of files with records of pages. What was held is neither kept nor rejected."""
 REPLACED = "replaced"
 """Holds `shards/…` and `rejected/…` of older versions of the corpus, where a rewrite kept them."""
 INDEX = "index"
@@ -38,11 +43,11 @@ REGISTRY = "registry"
 """Holds one file a version, tags, and the places of derived folders (`crawler/storage/corpus/registry.py`)."""
 ANNOTATIONS = "annotations"
 """Holds a folder for each annotation (`crawler/dataset/annotations/`)."""
-FOLDERS = (SHARDS, REJECTED, ARCHIVE)
+FOLDERS = (SHARDS, REJECTED, *(f"{HELD}/{kind}" for kind in HELD_KINDS), ARCHIVE)
 MANIFEST = "manifest.json"
 FORMAT = "crawler-corpus/1"
 _PARTS = ("files", "runs", "crawls")  # of the manifest, all of them lists
-_OURS = {*FOLDERS, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY, ANNOTATIONS}
+_OURS = {SHARDS, REJECTED, HELD, ARCHIVE, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY, ANNOTATIONS}
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
 

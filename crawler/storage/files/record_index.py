@@ -18,7 +18,7 @@ from crawler.storage.files.columns import arrow
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import disk
 from crawler.storage.files.parquet import ParquetRows
-from crawler.storage.files.place import INDEX, REJECTED, SHARDS, Place, index_path
+from crawler.storage.files.place import INDEX, PAGES, SHARDS, Place, index_path
 from crawler.storage.files.records import encode
 from crawler.storage.files.shards import read_records
 from crawler.storage.types import Entry
@@ -37,7 +37,7 @@ def refresh(place: Place, folder: Path, *, progress: Callable[[str], object] = l
     """
     wanted, listed = set(), place.manifest()["files"]
     for entry in listed:
-        if entry["kind"] in (SHARDS, REJECTED):
+        if entry["kind"] in PAGES:
             path = index_file(folder, entry["path"])
             if source_of(path) != entry["sha256"]:
                 progress(entry["path"])
@@ -85,7 +85,7 @@ def make(place: Place, shard: str, sha256: str, documents: int, path: Path) -> N
     with disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        rejected, source = shard.startswith(f"{REJECTED}/"), {_SOURCE: sha256}
+        rejected, source = not shard.startswith(f"{SHARDS}/"), {_SOURCE: sha256}
         with (
             disk(draft),
             draft.open("wb") as target,

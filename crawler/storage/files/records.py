@@ -11,13 +11,15 @@ from typing import Any
 import orjson
 
 from crawler.config.stages import columns
-from crawler.document import RECORD_FIELDS, Document, Drop, Reason
+from crawler.document import HELD_PREFIX, RECORD_FIELDS, Document, Drop, Reason
 
 Record = dict[str, Any]
 
 TEXT_FIELDS = ("title", "description", "author", "text")
 """Fields that repeat what the page says. A rejected record has them only where policy allows it."""
 
+VERDICT = ("stage", "reason", "detail")
+"""Fields that a kept record has not."""
 _NOT_IN_REJECTIONS = frozenset({*TEXT_FIELDS, "url", "canonical_url", "domain", "pii_spans"})
 _IN_REJECTIONS = tuple(name for name in RECORD_FIELDS if name not in _NOT_IN_REJECTIONS)
 _ATOMS = frozenset({str, int, float, bool, type(None)})
@@ -40,6 +42,35 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
     (`doc.text_allowed`), personal data has been redacted (`"pii" in doc.done`), and the reason says so (`keeps_text`).
     A duplicate says with it where the placeholders are (`pii_spans`), so that `gristmill dataset best` may keep it.
     """
+    record = _judged(doc, verdict)
+    if with_text and doc.text_allowed and "pii" in doc.done and verdict.reason.keeps_text:
+        record |= {name: getattr(doc, name) for name in TEXT_FIELDS}
+        record |= {"pii_spans": _plain(doc.pii_spans)} if verdict.reason.is_duplicate else {}
+    return record
+
+
+def holding_of(doc: Document, hold: Drop) -> Record:
+    """The record of a page that waits for a person: a rejected one's, with the whole of its redacted text."""
+    return _judged(doc, hold) | {name: _plain(getattr(doc, name)) for name in (*TEXT_FIELDS, "pii_spans")}
+
+
+def held_kind(reason: str) -> str:
+    """Under which name in `held/` a page waits that is held for this reason: "held_pii" in `held/pii/`."""
+    return reason.removeprefix(HELD_PREFIX)
+
+
+def is_held(record: Record) -> bool:
+    """True for the record of a page that waits for a person."""
+    return str(record.get("reason")).startswith(HELD_PREFIX)
+
+
+def released(record: Record) -> Record:
+    """The record of a held page as that of a kept one."""
+    kept = {name: record.get(name) for name in RECORD_FIELDS}
+    return kept | {name: value for name, value in record.items() if name not in {*kept, *VERDICT}}
+
+
+def _judged(doc: Document, verdict: Drop) -> Record:
     record: Record = {
         "url": doc.url,
         "canonical_url": doc.canonical_url or doc.url,
@@ -48,11 +79,7 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
         "reason": verdict.reason.value,
         "detail": verdict.detail[:512],
     }
-    record |= {name: _plain(getattr(doc, name)) for name in _IN_REJECTIONS} | _added(doc)
-    if with_text and doc.text_allowed and "pii" in doc.done and verdict.reason.keeps_text:
-        record |= {name: getattr(doc, name) for name in TEXT_FIELDS}
-        record |= {"pii_spans": _plain(doc.pii_spans)} if verdict.reason.is_duplicate else {}
-    return record
+    return record | {name: _plain(getattr(doc, name)) for name in _IN_REJECTIONS} | _added(doc)
 
 
 def _added(doc: Document) -> Record:

@@ -24,7 +24,7 @@ from crawler.storage.files import formats
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import format_of
 from crawler.storage.files.journal import PART, Journal, disk, remove_draft, rename_durably, zstd_frame
-from crawler.storage.files.place import REJECTED, Place
+from crawler.storage.files.place import SHARDS, Place
 from crawler.storage.files.tally import Tally
 from crawler.storage.types import FileFacts, Sealed
 
@@ -110,7 +110,7 @@ def write_sealed(final: Path, lines: Iterable[bytes]) -> Sealed:
     tally, size = Tally(), 0
     try:
         with disk(temporary), temporary.open("wb") as target:
-            with format_of(final.name).writing(target, final.parent.name == REJECTED) as add:
+            with format_of(final.name).writing(target, final.parent.name != SHARDS) as add:
                 for number, line in enumerate(lines):
                     record = orjson.loads(line)
                     tally.add(record)

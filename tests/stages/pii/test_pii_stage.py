@@ -188,10 +188,13 @@ def test_all_names_are_redacted_and_the_byline_goes_when_every_name_must():
 
 
 @needs_model
-def test_the_byline_stays_where_only_names_beside_identifiers_go():
-    doc = Document(url="u", language="en", text=NAMED + FILLER, author="Jane Doe")
+def test_the_byline_stays_unless_the_text_shows_that_the_name_has_to_go():
+    doc = Document(url="u", language="en", text=NAMED + FILLER, author="Mary Major")
     PiiStage(from_mapping({}).pii)(doc)
-    assert doc.author == "Jane Doe"
+    assert doc.author == "Mary Major"
+    doc = Document(url="u", language="en", text=NAMED + FILLER, author="J. Doe", title="JANE DOE", description="Doe's")
+    PiiStage(from_mapping({}).pii)(doc)
+    assert (doc.author, doc.title, doc.description) == ("[PERSON]", "[PERSON]", "[PERSON]'s")
 
 
 def test_names_stay_when_persons_are_off():

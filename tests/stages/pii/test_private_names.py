@@ -12,7 +12,7 @@ from crawler.config import ConfigError, from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.pii.private_life import private_sentences
 from crawler.stages.pii.stage import PiiStage, check_models
-from crawler.storage.files.records import record_of, rejection_of
+from crawler.storage.files.records import holding_of, record_of
 from crawler.storage.files.tally import Tally
 
 needs_english = pytest.mark.skipif(bool(check_models(from_mapping({}).pii)), reason="the English model is missing")
@@ -156,27 +156,29 @@ def test_a_page_in_a_language_without_a_model_is_kept_and_counted():
     assert tally.names["names_uncovered"] == {"de": 1}
 
 
-def test_the_same_page_is_set_aside_without_its_text_where_the_setting_says_so():
-    doc, outcome = run(FILLER + "Schreib an max@beispiel.de. ", language="de", PII_UNCOVERED="quarantine")
-    assert isinstance(outcome, Drop)
-    assert (outcome.stage, outcome.reason) == ("pii", DropReason.PII_UNCOVERED)
-    assert "'de'" in outcome.detail
-    doc.text_allowed, doc.done = True, ["pii"]
-    assert "text" not in rejection_of(doc, outcome)
+def test_every_such_page_waits_for_a_person_where_the_setting_says_so():
+    doc, outcome = run(FILLER + "Schreib an max@beispiel.de. ", language="de", PII_UNCOVERED="hold")
+    assert outcome is doc
+    assert (doc.hold.stage, doc.hold.reason) == ("pii", DropReason.HELD_PII)
+    assert "'de'" in doc.hold.detail
+    record = holding_of(doc, doc.hold)
+    assert record["text"] == doc.text
     assert "max@" not in doc.text
+    assert run(FILLER, language="de", PII_UNCOVERED="hold")[0].hold
 
 
 @pytest.mark.parametrize(("language", "person"), [("en", "contextual"), ("de", "off")])
 def test_a_covered_language_and_names_that_may_stay_are_not_set_aside(language, person):
-    doc, outcome = run(FILLER, language=language, PII_UNCOVERED="quarantine", PII_PERSON=person)
+    doc, outcome = run(FILLER, language=language, PII_UNCOVERED="hold", PII_PERSON=person)
     assert outcome is doc
+    assert doc.hold is None
     assert "pii_names" not in doc.language_signals
 
 
 def test_another_word_for_the_setting_is_an_error():
     with pytest.raises(ConfigError):
-        from_mapping({"PII_UNCOVERED": "drop"})
-    assert dataclasses.asdict(from_mapping({}).pii)["uncovered"] == "keep"
+        from_mapping({"PII_UNCOVERED": "quarantine"})
+    assert dataclasses.asdict(from_mapping({}).pii)["uncovered"] == "signs"
 
 
 # --- density ---------------------------------------------------------------------------------------------------------
