@@ -112,6 +112,9 @@ def test_a_page_that_kills_its_worker_at_once_is_given_up_and_recorded(frontier_
         await ack(frontier, [(lease.token, None)])
         assert (await frontier.counts()).dead == 1
         assert [url for url, _ in [entry async for entry in dead(frontier)]] == ["https://a.example/"]
+        assert await frontier.control.requeue("dead", reason="died") == 1, "as the summary advises"
+        (again,) = await take(frontier)
+        assert (again.alone, again.exhausted, again.reasons) == (False, False, ())
 
     frontier_run(scenario, lease_seconds=SHORT, delay=0.0)
 

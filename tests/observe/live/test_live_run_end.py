@@ -12,7 +12,16 @@ from rich.text import Text
 
 from crawler.observe.live import counters_pipe
 from crawler.observe.live.run_end import sections, together, told_by
-from crawler.statkeys import MISSED_SITEMAPS, MISSED_SITEMAPS_EXAMPLES, SEEDS, SEEDS_KNOWN, STANDSTILL, WAITING
+from crawler.statkeys import (
+    GIVEN_UP,
+    GIVEN_UP_EXAMPLES,
+    MISSED_SITEMAPS,
+    MISSED_SITEMAPS_EXAMPLES,
+    SEEDS,
+    SEEDS_KNOWN,
+    STANDSTILL,
+    WAITING,
+)
 
 
 def said(stats: dict[str, Any]) -> list[str]:
@@ -74,3 +83,12 @@ def test_what_a_worker_tells_at_its_end_fits_the_pipe(long: int, left: int | Non
     assert found["rejected"] == {"fetch/gone": 1}
     assert found["told"][WAITING] == 7
     assert len(found["told"].get(MISSED_SITEMAPS_EXAMPLES, [])) == (left or 0)
+
+
+def test_pages_that_killed_their_workers_are_counted_over_all_workers_and_named() -> None:
+    ends = [
+        {"finish_reason": "finished", GIVEN_UP: 1, GIVEN_UP_EXAMPLES: [f"http://h/{n}: 4 workers died"]} for n in "ab"
+    ]
+    (section,) = said(together([told_by(end) for end in ends], 5, {}))
+    assert section.startswith("Given up: 2 pages were given up: every worker that had such a page alone in hand died")
+    assert section.endswith("http://h/a: 4 workers died\nhttp://h/b: 4 workers died")
