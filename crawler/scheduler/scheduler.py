@@ -42,7 +42,7 @@ from crawler.scheduler.put_queue import PutQueue
 from crawler.scheduler.revisits import Revisits
 from crawler.scheduler.spider import JoinsCrawl, NamesUrls
 from crawler.scheduler.start_urls import start_urls_of
-from crawler.scheduler.stopping import stop_crawl
+from crawler.scheduler.stopping import close_soon, stop_crawl
 from crawler.scheduler.tasks import Tasks
 from crawler.scheduler.turned_away import PutBack
 from crawler.scheduler.turns import Turns
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
     from crawler.config import Config
     from crawler.document import Document
-    from crawler.scheduler.stopping import stop_crawl
+    from crawler.scheduler.stopping import close_soon, stop_crawl
 from crawler.scheduler.spider import LeasedSpider
 
 log = logging.getLogger(__name__)
@@ -364,10 +364,13 @@ class Scheduler(BaseScheduler):
 
     def _stop_crawl(self, error: BaseException) -> None:
         """A crawl without its frontier would wait for ever."""
-        if not isinstance(error, FrontierError):
-            log.error("the frontier failed", exc_info=error)
-            error = FrontierError(f"the frontier failed: {type(error).__name__}: {error}")
-        self.stop(error)
+        if isinstance(error, FrontierError):
+            self.stop(error)
+            return
+        log.error("the frontier failed: the crawl stops", exc_info=error)  # our mistake, so where it was counts
+        self.ending.failed()
+        if not self._prefetch.closing:
+            close_soon(self._crawler, "frontier_error")
 
     def stop(self, error: FrontierError) -> None:
         """The frontier cannot be used: end the crawl with one sentence, whoever met it first."""

@@ -17,12 +17,18 @@ _stopping: set[asyncio.Task[None]] = set()  # held here, or they would be collec
 
 def stop_crawl(crawler: Crawler, sentence: str, reason: str = "own_trouble") -> None:
     """Say it once, and close the spider: exit code 1. `reason` is Scrapy's name of the end. Harmless when repeated."""
-    stats, engine = crawler.stats, crawler.engine
+    stats = crawler.stats
     assert stats is not None
     if stats.get_value(FATAL):
         return
     stats.set_value(FATAL, sentence)
     log.error("the crawl stops: %s", sentence)
+    close_soon(crawler, reason)
+
+
+def close_soon(crawler: Crawler, reason: str) -> None:
+    """Close the spider without waiting for it."""
+    engine = crawler.engine
     if engine is not None and engine.spider is not None:
         # none of the scheduler's tasks: they are cancelled meanwhile, and a close that is cancelled leaves the engine
         task = asyncio.ensure_future(engine.close_spider_async(reason=reason))
