@@ -24,7 +24,7 @@ COUNTERS: dict[str, tuple[str, Callable[[Totals], float]]] = {
 
 
 class OutputCollector(Collector):
-    """Reads the totals when Prometheus asks. The label `folder` is shards, rejected or archive."""
+    """Reads the totals when Prometheus asks. The label `folder` is shards, rejected, held/pii or archive."""
 
     def __init__(self, totals: Callable[[], Mapping[str, Totals]]) -> None:
         self._totals = totals
