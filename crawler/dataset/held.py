@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from crawler.dataset.exclude import covers
 from crawler.dataset.pages import identity
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import Decide, Rejection, Release, Rewritten, records_in, rewrite
 from crawler.dataset.supersede import is_pending, standing
 from crawler.dataset.verify import finish_dead_writers
@@ -47,8 +48,16 @@ def waiting(place: Place, choice: Choice) -> Iterator[Record]:
 
 
 def release(place: Place, choice: Choice, *, now: float, reason: str) -> Rewritten:
-    """Put them among the kept documents. Raises: StorageError while a worker is at work, or where a disk fails."""
-    return _decide(place, choice, lambda record: Release(released(record)), Cause(RELEASE, reason, now))
+    """Put them among the kept documents, but for what the corpus refuses by now: that stays where it is.
+
+    Raises: StorageError while a worker is at work, or where a disk fails.
+    """
+    refused = refusals_of([place])
+
+    def decide(record: Record) -> Record | Release:
+        return Release(released(record)) if refused.of_record(record) is None else record
+
+    return _decide(place, choice, decide, Cause(RELEASE, reason, now))
 
 
 def confirm(place: Place, choice: Choice, *, now: float, reason: str) -> Rewritten:

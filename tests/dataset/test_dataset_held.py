@@ -5,6 +5,7 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.exclude import _log as write_log
 from crawler.dataset.held import Choice, confirm, release, waiting
 from crawler.dataset.rewrite import records_in
 from crawler.dataset.verify import verify
@@ -99,13 +100,25 @@ def test_a_withdrawal_reaches_held_pages(folder):
     assert not [p for p in folder.path.rglob("*") if p.is_file() and b"The text of page" in p.read_bytes()]
 
 
+def test_a_page_whose_withdrawal_was_cut_off_is_not_released(folder):
+    place = place_of(folder)
+    write_log(
+        place, Wish("letter", frozenset({"example.org"}), refused=frozenset({"example.org"})), [], now=NOW, texts=()
+    )
+    assert release(place, Choice(), now=NOW, reason="a mill").released == 0
+    assert urls(folder, "shards") == ["0"]
+    assert sorted(urls(folder, "held")) == ["1", "2", "3"]
+
+
 def test_held_pages_of_a_killed_worker_are_recovered(tmp_path):
     config = from_mapping({"CORPUS_DIR": str(tmp_path / "c"), "CRAWL_ID": "crawl", "WORKER_ID": "w1"})
     corpus = Corpus(config)
     corpus.open()
     corpus.hold(held(1), "pii")
     corpus.commit()
-    corpus._lock.release()  # as a death does
+    for writer in (corpus._archive, *corpus._records()):  # as a death does
+        writer.abandon()
+    corpus._lock.release()
     other = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "c"), "CRAWL_ID": "crawl", "WORKER_ID": "w2"}))
     found = other.open()
     other.close()
