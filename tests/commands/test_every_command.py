@@ -52,6 +52,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "dataset lineage": (["--domain", "example.org", "corpus"], 1),
     "dataset log": (["corpus"], 1),
     "dataset mix": (["--out", "mixed", "spec.yaml"], 1),
+    "dataset held": (["list", "corpus"], 1),
     "dataset page": (PAGE[2:], 1),
     "dataset query": (["corpus", "SELECT 1"], 1),
     "dataset repair": (["corpus"], 1),
