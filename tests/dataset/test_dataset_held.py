@@ -102,9 +102,7 @@ def test_a_withdrawal_reaches_held_pages(folder):
 
 def test_a_page_whose_withdrawal_was_cut_off_is_not_released(folder):
     place = place_of(folder)
-    write_log(
-        place, Wish("letter", frozenset({"example.org"}), refused=frozenset({"example.org"})), [], now=NOW, texts=()
-    )
+    write_log(place, Wish("letter", frozenset({"example.org"}), refused=frozenset({"example.org"})), [], now=NOW)
     assert release(place, Choice(), now=NOW, reason="a mill").released == 0
     assert urls(folder, "shards") == ["0"]
     assert sorted(urls(folder, "held")) == ["1", "2", "3"]
