@@ -13,9 +13,12 @@ from typing import Any
 
 import pytest
 
+from crawler.config import from_mapping
 from crawler.dataset.exclude import PUBLISHED, Wish
 from crawler.dataset.exclude import _log as write_log
 from crawler.document import Document, Drop, DropReason
+from crawler.observe.diagnose.diagnosis import diagnose
+from crawler.observe.diagnose.sources import Choice, from_corpus
 from crawler.observe.publish import eu_summary
 from crawler.observe.publish.provenance import gather
 from crawler.observe.report.summary import summarise
@@ -62,8 +65,8 @@ def test_a_page_that_says_no_at_three_visits_is_one_page_everywhere(tmp_path: Pa
     assert "0 kept   3 rejected" in scrapy("report", folder).stdout
     write_provenance(str(folder))
     assert "| robots/optout | 2 |" in (folder / "README.md").read_text()
-    diagnosed = json.loads(scrapy("diagnose", folder, "--sample", 0, "--json").stdout)
-    assert diagnosed["facts"]["documents"] == 3
+    diagnosed = diagnose(from_corpus(str(folder), Choice(0)).records, from_mapping(), source=str(folder))
+    assert diagnosed.total == 3
 
 
 def test_of_a_page_whose_answer_changed_the_latest_final_one_counts(tmp_path: Path) -> None:
