@@ -18,11 +18,11 @@ class Held:
     def __init__(self, rule: YieldRule) -> None:
         self._memory, self.may_answer, self.asked = MemoryYields(rule), asyncio.Event(), asyncio.Event()
 
-    async def see(self, domain: str, value: float) -> Judgement:
+    async def see(self, domain: str, url: str, share: float, text: str) -> Judgement:
         """See `YieldHistory`."""
         self.asked.set()
         await self.may_answer.wait()
-        return await self._memory.see(domain, value)
+        return await self._memory.see(domain, url, share, text)
 
 
 @pytest.mark.parametrize("later", ["plain", "wet", ""])
