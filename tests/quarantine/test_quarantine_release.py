@@ -6,10 +6,13 @@ import orjson
 import pytest
 
 from bench.web.prose import prose
+from crawler.config import from_mapping
 from crawler.dataset.rewrite import records_in
 from crawler.dataset.verify import verify
+from crawler.observe.report.quarantine import quarantined_of
 from crawler.observe.report.summary import summarise
 from crawler.quarantine.releases import RELEASES, Releases, note_release, releases_of
+from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from tests.quarantine.test_quarantine_crawl import on as scrapy
@@ -63,9 +66,14 @@ def released(crawled, site):
     corpus, domain = crawled / "corpus", f"{ADDRESS}:{site.port}"
     before = verdicts(corpus)
     assert list(summarise(str(corpus)).quarantined) == [domain]
+    worker = Corpus(from_mapping({"CORPUS_DIR": str(corpus), "CRAWL_ID": "c", "WORKER_ID": "another"}))
+    worker.open()
+    early = scrapy("quarantine", "--release", domain, corpus=corpus)
+    worker.close()
+    assert held(verdicts(corpus)) == held(before)
     done = scrapy("quarantine", "--release", domain, corpus=corpus)
     assert done.returncode == 0, done.stderr
-    return corpus, domain, before, done.stdout
+    return corpus, domain, before, done.stdout, early
 
 
 def held(found):
@@ -73,7 +81,7 @@ def held(found):
 
 
 def test_a_release_keeps_every_page_as_a_crawl_without_quarantine_keeps_it(released, crawled):
-    corpus, domain, before, said = released
+    corpus, domain, before, said, _ = released
     assert len(held(before)) >= 8
     assert said.startswith(f"{domain} is released: {len(held(before))} held page(s) are kept from now on")
     assert set(verdicts(corpus).values()) == {"kept"} and verdicts(corpus).keys() == before.keys()
@@ -88,8 +96,30 @@ def texts(corpus):
     return {r["url"]: {k: v for k, v in r.items() if k not in {*OF_THE_FETCH, "config_digest"}} for r in records}
 
 
+def test_a_release_while_a_worker_is_at_work_says_what_is_left_to_do_and_is_done_by_doing_it(released):
+    _, domain, _, said, early = released
+    assert early.returncode == 1
+    assert f"{domain} is out of quarantine, but its held pages are not released yet" in early.stderr
+    assert f"quarantine --release {domain}` again" in early.stderr
+    assert "Traceback" not in early.stderr and f"{domain} is released" in said
+
+
+def test_what_was_said_last_is_reported_by_whichever_worker_and_a_release_ends_it():
+    def run(started, **said):
+        counters = {f"yield/{name}/a.test": value for name, value in said.items()}
+        return {"started": f"2026-01-01T00:00:{started:02d}.000Z", "counters": counters}
+
+    second = 1_767_225_600_000
+    fell, over = (run(n, quarantined=q, quarantined_at=second + at) for n, q, at in ((1, 50, 30_000), (2, 0, 20_000)))
+    assert quarantined_of([fell, over], {}) == quarantined_of([over, fell], {}) == {"a.test": 0.005}
+    assert quarantined_of([fell, run(2, quarantined=0, quarantined_at=second + 40_000)], {}) == {}
+    assert quarantined_of([fell], {"a.test": "2026-01-01T00:00:30.001Z"}) == {}
+    assert quarantined_of([fell], {"a.test": "2026-01-01T00:00:29.999Z", "b.test": "2027"}) == {"a.test": 0.005}
+    assert quarantined_of([run(1, quarantined=50)], {"a.test": "2026-01-01T00:00:02.000Z"}) == {}  # an older version's
+
+
 def test_nobody_says_any_more_that_the_domain_is_in_quarantine(released):
-    corpus, domain, _, _ = released
+    corpus, domain, _, _, _ = released
     assert summarise(str(corpus)).quarantined == {}
     assert scrapy("quarantine", corpus=corpus).stdout == "no domain is in quarantine\n"
     again = scrapy("quarantine", "--release", domain, corpus=corpus)
@@ -98,7 +128,7 @@ def test_nobody_says_any_more_that_the_domain_is_in_quarantine(released):
 
 
 def test_a_replay_of_its_archive_holds_nothing(released, tmp_path):
-    corpus, _, before, _ = released
+    corpus, _, before, _, _ = released
     done = scrapy("crawl", "replay", "-a", f"archive={corpus}/archive/*.warc.gz", corpus=tmp_path / "again")
     assert done.returncode == 0, done.stderr
     assert "quarantine" not in done.stderr
