@@ -7,16 +7,20 @@ import pytest
 
 from bench.web.prose import prose
 from crawler.config import from_mapping
+from crawler.dataset.held import Choice, confirm
 from crawler.dataset.rewrite import records_in
 from crawler.dataset.verify import verify
+from crawler.document import Drop, DropReason
 from crawler.observe.report.quarantine import quarantined_of
 from crawler.observe.report.summary import summarise
 from crawler.quarantine.releases import RELEASES, Releases, note_release, releases_of
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
+from crawler.storage.files.records import holding_of
 from tests.quarantine.test_quarantine_crawl import on as scrapy
 from tests.quarantine.test_quarantine_crawl import verdicts
+from tests.support.corpus_folder import Folder, document
 from tests.support.serving import Handler, LoopbackServer, article
 
 PAGES, LONG = 30, 15
@@ -164,3 +168,16 @@ def test_a_damaged_file_of_releases_is_one_sentence(tmp_path):
     (tmp_path / RELEASES).write_text('{"domain": 1}\n')
     with pytest.raises(StorageError, match=r"releases\.jsonl: cannot be read .* restore it"):
         releases_of(Place(str(tmp_path)))
+
+
+def test_held_pages_that_a_person_confirms_keep_no_text(tmp_path):
+    folder = Folder(tmp_path / "corpus")
+    corpus = folder.opened()
+    hold = Drop("extraction", DropReason.HELD_YIELD, "yield 0.010")
+    corpus.hold(holding_of(document(1), hold), "yield")
+    corpus.close()
+    place = Place(str(folder.path))
+    confirm(place, Choice("yield"), now=1.8e9, reason="a wall")
+    (record,) = records_in(place, ("rejected",))
+    assert (record["reason"], record.get("text")) == ("yield_confirmed", None)
+    assert DropReason.YIELD_CONFIRMED.meaning and summarise(str(folder.path)).rejected == 1
