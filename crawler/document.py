@@ -340,12 +340,12 @@ class DropReason:
     UNDECODABLE = _text("undecodable", "No character set reads the bytes.", "the bytes cannot be read as text")
     NO_TEXT = _text("no_text", "Extraction found no main text.", no_page=True)
     TOO_SHORT = _text("too_short", "Fewer words than EXTRACTION_MIN_WORDS.", no_page=True)
-    YIELD_QUARANTINE = _text(
-        "yield_quarantine",
-        "The domain gives under YIELD_MIN_SHARE of the text it used to, and so does the page.",
-        keeps_text=True,
+    HELD_YIELD = _text(
+        "held_yield",
+        "Pages of this shape suddenly give under YIELD_MIN_SHARE of what they gave and say the same, as does this one.",
         confirm=True,
     )
+    YIELD_CONFIRMED = _text("yield_confirmed", "A person found that the held page says nothing of its own.")
     STAGE_TIMEOUT = _failure(
         "stage_timeout", "The stages used more CPU time than STAGE_TIMEOUT_SECONDS, or hung for ten times as long."
     )

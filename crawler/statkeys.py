@@ -87,9 +87,8 @@ BROWSER_MISSED = "browser/missed"  # pages that would have been drawn, had there
 # The stages.
 STAGES_CPU_MS = "stage/cpu_ms"  # CPU of all stages, milliseconds
 STAGES_DOCUMENTS = "stage/parse/documents"
-QUARANTINED = (
-    "yield/quarantined"  # followed by /domain: mean yield of its latest pages in ten-thousandths, 0 = released
-)
+QUARANTINED = "yield/quarantined"  # followed by /domain: yield of its latest pages in ten-thousandths, 0 = over
+QUARANTINED_AT = "yield/quarantined_at"  # followed by /domain: when that was said last, ms since the epoch
 
 
 def stage_seconds(stage: str) -> str:

@@ -62,11 +62,11 @@ class ExtractionConfig:
         choices=("text", "markdown"),
     )
     min_words: int = setting("EXTRACTION_MIN_WORDS", 100, "fewer words are too_short", minimum=0)
-    yield_share: float = setting("YIELD_MIN_SHARE", 0.6, "a domain whose latest pages give less than this share of the "
-                                 "text it used to give is quarantined; 0 = off", minimum=0.0, maximum=1.0)  # fmt: skip
-    yield_pages: int = setting("YIELD_HISTORY_PAGES", 30, "pages of a domain before anything is said about it",
+    yield_share: float = setting("YIELD_MIN_SHARE", 0.6, "of the usual text of their shape of URL; latest pages that "
+                                 "give less and say the same are held; 0 = off", minimum=0.0, maximum=1.0)  # fmt: skip
+    yield_pages: int = setting("YIELD_HISTORY_PAGES", 30, "pages of a shape before anything is said about it",
                                minimum=1)  # fmt: skip
-    yield_window: int = setting("YIELD_WINDOW_PAGES", 20, "latest pages of a domain that are compared with those before",
+    yield_window: int = setting("YIELD_WINDOW_PAGES", 20, "latest pages of a shape that are compared with those before",
                                 minimum=2, maximum=1000)  # fmt: skip
     max_links: int = setting("PARSE_MAX_LINKS", 10_000, "links read from one page; the others are counted (cap: links), against pages made of links",
                              minimum=0)  # fmt: skip

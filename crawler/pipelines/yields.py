@@ -1,4 +1,4 @@
-"""Pipeline step `yields`: pages of a domain that suddenly gives little text are set aside, not silently kept.
+"""Pipeline step `yields`: pages of a shape that suddenly says the same little everywhere are held, not silently kept.
 
 Stands between the archive and the first stage adapter, so that it sees every page that the stages have read, also
 those that they dropped: an empty page is what a fall is made of. The rule is `crawler/quarantine/rule.py`.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from crawler.document import Document, Drop, DropReason
@@ -16,7 +17,8 @@ from crawler.quarantine.releases import Releases
 from crawler.quarantine.rule import UNIT, Event, Judgement, YieldRule
 from crawler.runtime import config_of
 from crawler.scheduler.scheduler import frontier_of
-from crawler.statkeys import QUARANTINED
+from crawler.statkeys import QUARANTINED, QUARANTINED_AT
+from crawler.urls.shape import shape_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 class YieldPipeline:
-    """Leaves the verdict `yield_quarantine` on a document; the extraction's adapter raises it."""
+    """Leaves `held_yield` on a document, unless it waits for another reason; the step `sharding` acts on it."""
 
     before_stages = True  # ends no hop: it reads what the hop from the spider left on the document
 
@@ -45,19 +47,18 @@ class YieldPipeline:
         return cls(crawler, rule_of(config_of(crawler).extraction))
 
     async def process_item(self, doc: Document) -> Document:
-        """Count the page's yield; set its verdict where its domain is in quarantine and the page is one of the poor."""
+        """Count what the page gave; hold it where its shape is in quarantine and the page is one of the hollow."""
         if not self._rule.share:
             return doc
         async with self._turn:  # also those that do not count: none may be asked about before one archived earlier
-            if "extraction" not in doc.done or doc.extractor in {"plain", "wet"}:
+            if not _counts(doc) or await self._is_released(doc):
                 return doc
-            if await self._is_released(doc):
-                return doc
-            judgement = await self._histories().see(doc.domain, doc.extraction_yield or 0.0)
+            url, share = doc.canonical_url or doc.url, doc.extraction_yield or 0.0
+            judgement = await self._histories().see(doc.domain, url, share, doc.text)
         if judgement.event is not Event.NOTHING:
             self._report(doc.domain, judgement)
-        if judgement.low and doc.verdict is None:
-            doc.verdict = Drop("extraction", DropReason.YIELD_QUARANTINE, detail_of(doc, judgement))
+        if judgement.low and doc.verdict is None and doc.hold is None:
+            doc.hold = Drop("extraction", DropReason.HELD_YIELD, detail_of(doc, judgement))
         return doc
 
     async def _is_released(self, doc: Document) -> bool:
@@ -77,15 +78,19 @@ class YieldPipeline:
     def _report(self, domain: str, judgement: Judgement) -> None:
         stats = self._crawler.stats
         assert stats is not None
-        if judgement.event is Event.FELL:
-            shares = 100 * judgement.recent, 100 * judgement.usual
-            logger.warning(
-                "%s is in quarantine: %.1f %% of its latest bytes were text, %.1f %% before", domain, *shares
-            )
-            stats.set_value(f"{QUARANTINED}/{domain}", max(1, round(judgement.recent * UNIT)))
+        fell = judgement.event is Event.FELL
+        if fell:
+            logger.warning("%s is in quarantine: its pages say the same little everywhere; they are in held/", domain)
         else:
-            logger.warning("%s is out of quarantine: its pages give text again", domain)
-            stats.set_value(f"{QUARANTINED}/{domain}", 0)
+            logger.warning("%s is out of quarantine: its pages say something of their own again", domain)
+        stats.set_value(f"{QUARANTINED}/{domain}", max(1, round(judgement.recent * UNIT)) if fell else 0)
+        stats.set_value(f"{QUARANTINED_AT}/{domain}", round(1000 * time.time()))
+
+
+def _counts(doc: Document) -> bool:
+    """False for a page without a yield, and for one whose text the stages had to take away unread."""
+    read = "extraction" in doc.done and doc.extractor not in {"plain", "wet"}
+    return read and bool(doc.text or not doc.char_count)
 
 
 def rule_of(config: ExtractionConfig) -> YieldRule:
@@ -96,6 +101,6 @@ def rule_of(config: ExtractionConfig) -> YieldRule:
 def detail_of(doc: Document, judgement: Judgement) -> str:
     """What the record says about a page in quarantine."""
     return (
-        f"yield {doc.extraction_yield or 0.0:.3f}; {doc.domain} gave {judgement.usual:.3f} and gives "
-        f"{judgement.recent:.3f} now"
+        f"yield {doc.extraction_yield or 0.0:.3f}; {shape_of(doc.canonical_url or doc.url)} gave "
+        f"{judgement.usual:.3f} and gives {judgement.recent:.3f} now"
     )

@@ -201,7 +201,8 @@ def _after(previous: Visit, visit: Visit, doc: Document, intervals: Intervals) -
 
 def _has_to_be_confirmed(doc: Document) -> bool:
     """The verdict says little about the body, or the page names a day after which it is gone: it is read again."""
-    if doc.verdict is not None and (doc.verdict.reason.is_failure or doc.verdict.reason.confirm):
+    verdict = doc.verdict or doc.hold
+    if verdict is not None and (verdict.reason.is_failure or verdict.reason.confirm):
         return True
     return any("unavailable_after" in signal.value for signal in doc.optout_signals)
 

@@ -139,7 +139,7 @@ def test_the_same_call_twice_changes_nothing_more(corpus):
 def test_older_versions_and_held_pages_go_with_the_page(corpus):
     rewrite(corpus.place, lambda record: record | {"title": "another"}, Cause("t", "t", 1.7e9))
     more = Letters(corpus.path, "w2")
-    more.add(f"{SITE}/held", prose(200, 1), reason=DropReason.YIELD_QUARANTINE)
+    more.add(f"{SITE}/held", prose(200, 1), reason=DropReason.LOW_QUALITY)
     more.close()
     done = remove(corpus, "--url", LETTER)
     assert f"{SITE}/held" in done["copies"] and prose(200, 1).encode() not in corpus.everything() and healthy(corpus)

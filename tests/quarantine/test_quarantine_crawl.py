@@ -12,6 +12,7 @@ import orjson
 import pytest
 from rich.console import Console
 
+from bench.web.prose import prose
 from crawler.observe.report import terminal
 from crawler.observe.report.summary import summarise
 from crawler.observe.report.webpage import page
@@ -33,7 +34,7 @@ SETTINGS = {
 
 
 class TurningSite(LoopbackServer):
-    """Pages /p/0 …; from the 25th page asked for, scripts and a consent text stand where the article was."""
+    """Pages /p/word-0 …, short /notes/word-0 … Pages say what they said for 25 requests; then consent is asked for."""
 
     def __init__(self) -> None:
         super().__init__(SiteHandler, "127.0.31.6")
@@ -48,28 +49,34 @@ class SiteHandler(Handler):
     server: TurningSite
 
     def respond(self) -> None:
-        match = re.fullmatch(r"/p/(\d+)", self.path)
+        match = re.fullmatch(r"/(p|notes)/word-(\d+)", self.path)
         if match is None:
             self.send(404)
             return
+        if match[1] == "notes":
+            self.send(200, article(f"note {match[2]}", words=110, title="N"))
+            return
         self.server.asked += 1
-        body = article(match[1], words=180, title="P")
         if self.server.asked > TURNS_AT:
-            body = body.replace(b"</head>", f"<script>{'var consent = 1;' * 4000}</script></head>".encode())
-        self.send(200, body)
+            note = "".join(f"<p>{p}</p>" for p in prose("consent", 150))
+            self.send(200, article(match[2], words=70, title="P", note=note))
+        else:
+            self.send(200, article(match[2], words=900, title="P"))
 
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory) -> Iterator[tuple[Path, str]]:
     site = TurningSite().start()
     folder = tmp_path_factory.mktemp("turning")
-    (folder / "seeds.txt").write_text("".join(f"{site.url}/p/{n}\n" for n in range(PAGES)))
+    (folder / "seeds.txt").write_text(
+        "".join(f"{site.url}/p/word-{n}\n{site.url}/notes/word-{n}\n" for n in range(PAGES))
+    )
     corpus = folder / "corpus"
     port = site.port
     run = on("crawl", "corpus", "-a", f"seeds={folder / 'seeds.txt'}", corpus=corpus, NETWORK_PORTS=port)
     site.stop()
     assert run.returncode == 0, run.stderr
-    assert "is in quarantine" in run.stderr
+    assert run.stderr.count("quarantine") == 1 and "is in quarantine" in run.stderr
     yield corpus, f"127.0.31.6:{port}"
 
 
@@ -79,7 +86,7 @@ def on(*arguments: str, corpus: Path, **more: object) -> subprocess.CompletedPro
 
 def verdicts(corpus: Path) -> dict[str, str]:
     found = {}
-    for kind in ("shards", "rejected"):
+    for kind in ("shards", "rejected", "held/yield"):
         for path in sorted((corpus / kind).glob("*.jsonl*")):
             for line in read_lines(path):
                 record = orjson.loads(line)
@@ -87,15 +94,15 @@ def verdicts(corpus: Path) -> dict[str, str]:
     return found
 
 
-def test_pages_behind_the_wall_are_in_rejected_with_their_own_reason(crawled):
+def test_pages_behind_the_wall_are_held_with_their_whole_text_and_no_other_page_is(crawled):
     corpus, domain = crawled
     found = verdicts(corpus)
-    assert len(found) == PAGES
+    assert len(found) == 2 * PAGES
     reasons = list(found.values())
-    assert reasons.count("yield_quarantine") >= PAGES - TURNS_AT - 5  # a window of five notices by its fifth page
-    records = [orjson.loads(line) for path in (corpus / "rejected").glob("*.jsonl*") for line in read_lines(path)]
-    details = {r["detail"] for r in records if r["reason"] == "yield_quarantine"}
-    assert all(domain in detail and "gives" in detail for detail in details)
+    assert reasons.count("held_yield") >= PAGES - TURNS_AT - 5  # a window of five notices by its fifth page
+    assert reasons.count("kept") == 2 * PAGES - reasons.count("held_yield")
+    records = [orjson.loads(line) for path in (corpus / "held/yield").glob("*.jsonl*") for line in read_lines(path)]
+    assert all(f"{domain}/p/word-# gave" in record["detail"] and len(record["text"]) > 800 for record in records)
 
 
 def test_a_replay_of_the_archive_gives_the_same_verdicts(crawled, tmp_path):
@@ -116,13 +123,8 @@ def test_the_summary_and_the_page_for_a_browser_name_the_domain(crawled):
     assert "<h2>In quarantine</h2>" in page(summary)
 
 
-def test_the_domain_is_listed_and_released_by_hand(crawled):
+def test_the_domain_is_listed_with_its_shape(crawled):
     corpus, domain = crawled
     listed = on("quarantine", corpus=corpus)
     assert listed.returncode == 0, listed.stderr
-    assert listed.stdout.startswith(f"{domain}: ")
-    released = on("quarantine", "--release", domain, corpus=corpus)
-    assert "is released" in released.stdout
-    again = on("quarantine", "--release", domain, corpus=corpus)
-    assert again.returncode == 1
-    assert "has no history here" in again.stderr
+    assert re.fullmatch(rf"{domain}: .*{domain}/p/word-# were text when it fell.*\n", listed.stdout)

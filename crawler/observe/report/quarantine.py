@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from crawler.quarantine.rule import UNIT
-from crawler.statkeys import QUARANTINED
+from crawler.statkeys import QUARANTINED, QUARANTINED_AT
 from crawler.storage.types import Run
+from crawler.times import rfc3339
 
-MEANING = "far less text than before: its poor pages are in rejected/; `gristmill quarantine --release DOMAIN` ends it"
+MEANING = "the same little on every page: those are in held/yield/; `gristmill quarantine --release DOMAIN` keeps them"
 
 
-def quarantined_of(runs: Iterable[Run]) -> dict[str, float]:
-    """Domains and the mean yield of their latest pages as they fell, 0 to 1. What a later run says counts."""
-    found: dict[str, float] = {}
+def quarantined_of(runs: Iterable[Run], releases: Mapping[str, str]) -> dict[str, float]:
+    """Domains and the yield of their latest pages as they fell, 0 to 1. What was said last counts, by whichever run.
+
+    releases: the moment (RFC 3339, UTC) of the latest release by hand of each domain: what was said before is over.
+    """
+    found: dict[str, tuple[str, float]] = {}
     for run in sorted(runs, key=lambda run: str(run["started"])):
         for name, value in run["counters"].items():
             area, _, domain = name.rpartition("/")
             if area == QUARANTINED:
-                found[domain] = value / UNIT
-    return {domain: share for domain, share in sorted(found.items()) if share}
+                said = run["counters"].get(f"{QUARANTINED_AT}/{domain}")
+                when = rfc3339(said / 1000) if said else str(run["started"])
+                if when >= max(releases.get(domain, ""), found.get(domain, ("",))[0]):
+                    found[domain] = when, value / UNIT
+    return {domain: share for domain, (_, share) in sorted(found.items()) if share}

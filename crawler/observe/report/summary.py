@@ -16,13 +16,14 @@ from crawler.observe.reasons import order
 from crawler.observe.report.browser import drawn_shares, missed
 from crawler.observe.report.quarantine import quarantined_of
 from crawler.observe.report.recrawl import Recrawl, recrawl_of
+from crawler.quarantine.releases import releases_of
 from crawler.statkeys import RESPONSE_BYTES, RESPONSES, left_out
 from crawler.storage.files.journal import PART
 from crawler.storage.files.place import ARCHIVE, FOLDERS, HELD, REJECTED, SHARDS, Place
 from crawler.storage.files.tally import SCORE_BINS
 from crawler.storage.types import Entry, Manifest, Run
 
-WITHHELD = "Held for review by PII_UNCOVERED, by language"
+WITHHELD = "Held for review, by language"
 UNCOVERED = "Kept without name redaction (PII_UNCOVERED): no model in PII_MODELS"
 """Titles of pages in languages that no model reads."""
 _BANDS = ((0, 10), (10, 16), (16, SCORE_BINS))
@@ -186,7 +187,7 @@ def summarise(corpus_dir: str) -> Summary:
         withheld=_total(waiting, "documents"),
         withheld_languages=_merged(waiting, "languages"),
         annotations={each.name: each.rows for each in annotations_in(files)},
-        quarantined=quarantined_of(runs),
+        quarantined=quarantined_of(runs, releases_of(place)),
     )
 
 
