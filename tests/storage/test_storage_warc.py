@@ -292,9 +292,9 @@ def test_wet_files_are_read_as_plain_text(tmp_path):
     assert (found.kind, found.status, found.body) == ("conversion", 200, text)
 
 
-@pytest.mark.parametrize("name", ["x.arc", "x.arc.gz", "x.zip"])
+@pytest.mark.parametrize("name", ["x.arc", "x.arc.gz"])
 def test_files_of_another_kind_are_refused_with_what_to_do(tmp_path, name):
-    with pytest.raises(StorageError, match=r"warcio recompress|expected one of"):
+    with pytest.raises(StorageError, match="warcio recompress"):
         list(read_archive(str(tmp_path / name)))
 
 

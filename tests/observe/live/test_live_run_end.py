@@ -13,8 +13,8 @@ from rich.text import Text
 from crawler.observe.live import counters_pipe
 from crawler.observe.live.run_end import sections, together, told_by
 from crawler.statkeys import (
-    GIVEN_UP,
-    GIVEN_UP_EXAMPLES,
+    DEADLY,
+    DEADLY_EXAMPLES,
     MISSED_SITEMAPS,
     MISSED_SITEMAPS_EXAMPLES,
     SEEDS,
@@ -86,9 +86,7 @@ def test_what_a_worker_tells_at_its_end_fits_the_pipe(long: int, left: int | Non
 
 
 def test_pages_that_killed_their_workers_are_counted_over_all_workers_and_named() -> None:
-    ends = [
-        {"finish_reason": "finished", GIVEN_UP: 1, GIVEN_UP_EXAMPLES: [f"http://h/{n}: 4 workers died"]} for n in "ab"
-    ]
+    ends = [{"finish_reason": "finished", DEADLY: 1, DEADLY_EXAMPLES: [f"http://h/{n}: 4 workers died"]} for n in "ab"]
     (section,) = said(together([told_by(end) for end in ends], 5, {}))
     assert section.startswith("Given up: 2 pages were given up: every worker that had such a page alone in hand died")
     assert section.endswith("http://h/a: 4 workers died\nhttp://h/b: 4 workers died")

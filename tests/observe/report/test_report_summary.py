@@ -110,7 +110,8 @@ def again(folder, worker, held, told=True):
     corpus = Corpus(from_mapping({"CORPUS_DIR": folder, "WORKER_ID": worker}), clock=lambda: 200.0 + len(worker))
     corpus.open()
     for number in range(held):
-        corpus.reject(rejection_of(document(number + 1, url=f"https://h.test/{number}"), Drop("policy", HELD)))
+        url = f"https://h.test/{number}"
+        corpus.reject(rejection_of(document(number + 1, url=url, canonical_url=url), Drop("policy", HELD)))
     corpus.note({LEFT_ON_HOLD: held} if told else {})
     corpus.close()
     return summarise(folder)
