@@ -94,6 +94,7 @@ _STATUS: Fields = {
     "fetchable": ("integer", "runnable work: the figure to scale workers by"),
     "rate": ("number", "URLs finished a second over the last minute, by all workers"),
     "oldest_ready": ("number or null", "seconds that the longest waiting domain has been ready"),
+    "workers": ("integer", "workers that show signs of life"),
     "hosts": ("integer", "domains with URLs"),
     "parked": ("integer", "fetched URLs that wait for their next visit"),
     "next_visit_in": ("number or null", "seconds until the first of them is due"),

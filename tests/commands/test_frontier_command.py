@@ -136,8 +136,11 @@ def test_what_cannot_be_done_is_an_error_that_says_what_to_do(command, filled, c
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["requeue", "all"], "argument what: invalid choice: 'all' (choose from 'held', 'later', 'dead', 'parked')"),
-        (["requeue"], "name the URLs to try again, one of: held, later, dead, parked"),
+        (
+            ["requeue", "all"],
+            "argument what: invalid choice: 'all' (choose from 'failed', 'held', 'later', 'dead', 'parked')",
+        ),
+        (["requeue"], "name the URLs to try again, one of: failed, held, later, dead, parked"),
         (["stop"], "argument OPERATION: invalid choice: 'stop' (choose from 'status', 'export', 'pause', "
          "'resume', 'drain', 'requeue', 'purge')"),
         (["status", "now"], "unexpected 'now'"),

@@ -23,7 +23,8 @@ from crawler.observe.plain import beneath, plain, visible
 from crawler.stages.extraction.metadata.read import _short
 from crawler.stages.parse.stage import _clean
 from crawler.stages.text.normal import normalise
-from crawler.storage.archive.remote import expand, open_archive
+from crawler.storage.archive.places import expand
+from crawler.storage.archive.remote import open_archive
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.supervise.worker import State, Worker

@@ -17,7 +17,9 @@ class Place:
     def __init__(self, script: str, backoff: Backoff = QUICK) -> None:
         self.lines: list[str] = []
         self.script = script
-        self.worker = Worker("w-1", self.command, lambda name, line: self.lines.append(f"{name} | {line}"), backoff)
+        self.worker = Worker(
+            "w-1", self.command, lambda name, line: self.lines.append(f"{name} | {line}"), backoff=backoff
+        )
 
     def command(self, descriptor: int) -> list[str]:
         head = f"import json, os, sys; fd, start = {descriptor}, {self.worker.starts + 1}\n"
