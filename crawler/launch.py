@@ -220,7 +220,7 @@ async def _try_again(frontier: Frontier, config: Config, *, everything: bool) ->
     if everything:
         logger.warning("%s went back to be tried again", number_of(await retry_failed(frontier), "URL"))
     elif config.frontier.idle_seconds and config.crawl.progress_fd < 0:
-        await after_outage(frontier)
+        await brought.note_retried(frontier.shared, await after_outage(frontier))
 
 
 async def _knock_at_index(config: Config) -> None:

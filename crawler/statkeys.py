@@ -32,6 +32,7 @@ SEEDS = "frontier/seeds"
 SEEDS_KNOWN = "frontier/seeds_known"  # of those in scope: queued or judged before this run
 SEEDS_REFUSED = "frontier/seeds_refused"  # followed by /reason
 WAITING = "frontier/waiting"  # URLs that wait when a run was stopped or drained, those under way included
+RETRIED = "frontier/retried"  # URLs that an outage had stopped and that this run tried again
 GIVEN_UP = "frontier/given_up"  # URLs without a try left at the end of the run
 LEFT_ON_HOLD = "frontier/left_on_hold"  # URLs that this run has told to be on hold at its end, for all workers
 STANDSTILL = "frontier/standstill"  # a sentence: the crawl is paused or draining

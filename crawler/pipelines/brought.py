@@ -15,6 +15,7 @@ from crawler.statkeys import (
     DEADLY_EXAMPLES,
     FAILED_BEFORE,
     GIVEN_UP,
+    RETRIED,
     SITEMAPS,
     UNREACHED,
     UNREACHED_EXAMPLES,
@@ -27,9 +28,10 @@ from crawler.statkeys import (
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
+    from crawler.frontier.shared import SharedValues
     from crawler.scheduler.scheduler import Scheduler
 
-_FAILURE, _FAILURE_SECONDS = "run-failed", 366 * 86_400.0
+_FAILURE, _RETRIED, _FAILURE_SECONDS = "run-failed", "run-retries", 366 * 86_400.0
 """Blob: how far the crawl was when a run ended that could get nothing, and what it said."""
 ANEW = "the same command with -s RECRAWL=1 -s RECRAWL_INTERVAL_SECONDS=0 asks for all of them again"
 _ADVICE = {
@@ -63,7 +65,7 @@ def nothing_brought(stats: Mapping[str, Any]) -> str | None:
         return _listing("a requested sitemap could not be read", *unread, f"once it can be, {ANEW}")
     if count := stats.get(DEADLY):
         return _listing(deadly(count), *stats.get(DEADLY_EXAMPLES, []))
-    if judged(stats) and judged(stats) == stats.get(UNREACHED):
+    if judged(stats) > int(stats.get(RETRIED, 0)) and judged(stats) == stats.get(UNREACHED):
         examples = stats.get(UNREACHED_EXAMPLES, [])
         return _listing("no page could be fetched", *examples, *dict.fromkeys(_advice(examples)))
     return None
@@ -78,6 +80,11 @@ def deadly(count: int) -> str:
     )
 
 
+async def note_retried(shared: SharedValues, count: int) -> None:
+    """So many URLs that an outage had stopped are tried again by the run that begins."""
+    await shared.put_blob(_RETRIED, str(count).encode(), _FAILURE_SECONDS)
+
+
 async def report(scheduler: Scheduler | None, stats: StatsCollector) -> None:
     """At the end of a run: what was given up, and whether it could get anything.
 
@@ -87,6 +94,8 @@ async def report(scheduler: Scheduler | None, stats: StatsCollector) -> None:
         return
     shared, counts, found = scheduler.frontier.shared, await scheduler.frontier.counts(), stats.get_stats()
     stats.set_value(GIVEN_UP, counts.dead)
+    if not await shared.get_blob(_FAILURE):  # a crawl that brought something does not fail for what failed before, too
+        stats.set_value(RETRIED, int(await shared.get_blob(_RETRIED) or 0))
     state = f"{counts.done} {counts.dead}"
     if said := nothing_brought(found):
         await shared.put_blob(_FAILURE, f"{state}\n{said}".encode(), _FAILURE_SECONDS)

@@ -32,17 +32,8 @@ def test_a_corpus_in_a_store_is_changed_without_a_spool(scrapy, remote, tmp_path
     assert not verify(Place(remote.url)).damage
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["exclude", "--domain", "birch.example", "--reason", "letter", "--yes"],
-        ["expire", "-s", "DOCUMENT_TTL_DAYS=*:1"],
-    ],
-    ids=lambda words: words[0],
-)
-def test_who_takes_pages_out_of_a_store_says_where_the_frontier_is_that_forgets_them(
-    scrapy, remote, redis_url, tmp_path, words
-):
+def test_who_takes_pages_out_of_a_store_says_where_the_frontier_is_that_forgets_them(scrapy, remote, redis_url):
+    words = ["expire", "-s", "DOCUMENT_TTL_DAYS=*:1"]
     done = scrapy("dataset", *words, remote.url)
     assert (done.code, done.out) == (1, "")
     assert ELSEWHERE in done.err
@@ -50,6 +41,15 @@ def test_who_takes_pages_out_of_a_store_says_where_the_frontier_is_that_forgets_
     done = scrapy("dataset", *words, remote.url, "-s", f"REDIS_URL={redis_url}")
     assert done.code == 0, done.err
     assert "claims in the duplicate index are free again" in done.out
+    assert Place(remote.url).manifest()["version"] == 2
+    assert not verify(Place(remote.url)).damage
+
+
+def test_a_withdrawal_from_a_store_needs_no_frontier_and_says_which_crawl_was_not_told(scrapy, remote):
+    words = ["exclude", "--domain", "birch.example", "--reason", "letter", "--yes"]
+    done = scrapy("dataset", *words, remote.url)
+    assert done.code == 0, done.err
+    assert "REDIS_URL" in done.out
     assert Place(remote.url).manifest()["version"] == 2
     assert not verify(Place(remote.url)).damage
 

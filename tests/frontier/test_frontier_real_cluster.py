@@ -14,9 +14,11 @@ import redis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from crawler.frontier.adopt import adopt
+from crawler.frontier.adopt import adopt, reclaim
+from crawler.frontier.claims import Claims, Identity
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Mode, Wire
+from crawler.frontier.politeness import AddressRow
 from crawler.frontier.script_source import SCRIPTS, script_source
 from crawler.frontier.visits import visit_entry
 from crawler.recrawl.visit import Intervals, Visit
@@ -127,6 +129,13 @@ def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(val
         assert await frontier.respell(again.leases[0].token, again.leases[0].link)
         assert await adopt(frontier, [(Address("https://adopted.example/"), b"")]) == 1
         assert await frontier.run("forgive", 0, ["v1.example"]) == 0
+        assert not await frontier.control.unpurge("v1.example")
+        ((_, slot),) = await frontier.politeness.ask_addresses([AddressRow("line", "192.0.2.1", 0.5, "v1.example")])
+        assert slot
+        await Claims(frontier, Identity("w", "0123456789abcdef")).enter()
+        await frontier.put([Link(f"https://w{n}.example/") for n in range(9)])
+        mine = [lease for lease in (await frontier.lease(9)).leases if "01234567" in lease.token]
+        assert await reclaim(frontier, "01234567") == len(mine) > 0
         cluster = frontier.connection.redis
         for shard in range(5):
             prefix = frontier.prefix(shard)

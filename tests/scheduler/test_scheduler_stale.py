@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from scrapy import Request
 from twisted.internet.address import IPv4Address
@@ -9,7 +11,7 @@ from twisted.internet.testing import StringTransport
 from twisted.web.client import Request as WireRequest
 from twisted.web.http_headers import Headers
 
-from crawler.downloader.handler import guarded_factory
+from crawler.downloader.handler import Departures, guarded_factory
 from crawler.frontier.model import Mark
 from crawler.policy.network import NetworkRules
 from crawler.scheduler.in_flight import InFlight
@@ -147,23 +149,43 @@ def test_pages_that_wait_for_a_control_file_are_in_hand_with_it(frontier_run):
     frontier_run(scenario, lease_seconds=LEASE, delay=0.0)
 
 
+class Gate:
+    """A scheduler at the wire: it lets every request wait for nothing and answers `may` in the end."""
+
+    def __init__(self, may: bool) -> None:
+        self.may, self.asked = may, list[str]()
+
+    async def before_connecting(self, request, address): ...
+
+    async def before_writing(self, request, address, patience): ...
+
+    def is_in_time(self, request):
+        return True
+
+    def may_be_sent(self, request):
+        self.asked.append(request.url)
+        return self.may
+
+
 @pytest.mark.parametrize("may", [True, False])
 def test_the_wire_asks_once_more_before_it_writes(may):
-    asked: list[bytes] = []
+    gate, transport, failures = Gate(may), StringTransport(), list[object]()
+    departures = Departures(lambda: gate)
 
-    def may_be_sent(url: bytes) -> bool:
-        asked.append(url)
-        return may
+    async def scenario():
+        protocol = guarded_factory(NetworkRules(), departures)(lambda _: None, "test").buildProtocol(
+            IPv4Address("TCP", "8.8.8.8", 80)
+        )
+        protocol.makeConnection(transport)
+        wire = WireRequest(b"GET", b"/a", Headers({b"host": [b"x"]}), None)
+        wire._absoluteURI = b"http://x/a"
+        with departures.announced(wire.absoluteURI, Request("http://x/a")):
+            protocol.request(wire).addErrback(failures.append)
+            for _ in range(5):
+                await asyncio.sleep(0)
 
-    factory = guarded_factory(NetworkRules(), None, may_be_sent)(lambda _: None, "test")
-    protocol = factory.buildProtocol(IPv4Address("TCP", "8.8.8.8", 80))
-    transport = StringTransport()
-    protocol.makeConnection(transport)
-    wire = WireRequest(b"GET", b"/a", Headers({b"host": [b"x"]}), None)
-    wire._absoluteURI = b"http://x/a"
-    failures: list[object] = []
-    protocol.request(wire).addErrback(failures.append)
-    assert asked
+    asyncio.run(scenario())
+    assert gate.asked
     if may:
         assert transport.value().startswith(b"GET /a ")
     else:
