@@ -35,7 +35,7 @@ def hostile(elsewhere: str) -> str:
     return (
         f"<html lang=en><head><title>Hostile &lt;script&gt;alert(1)&lt;/script&gt;</title>"
         f"<base href='{elsewhere}/base/'>"
-        f"<meta http-equiv=refresh content='0;url={elsewhere}/refresh'><link rel=stylesheet href='{elsewhere}/style'>"
+        f"<meta http-equiv=refresh content='2;url={elsewhere}/refresh'><link rel=stylesheet href='{elsewhere}/style'>"
         f"<link rel=preconnect href='{elsewhere}'><script src='{elsewhere}/script'></script>"
         f"<style>@import '{elsewhere}/import'; body{{background:url({elsewhere}/background)}}</style></head>"
         f"<body onload=\"fetch('{elsewhere}/onload')\"><article>{text}</article><img src='{elsewhere}/image' "
