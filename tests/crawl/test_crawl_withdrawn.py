@@ -82,7 +82,10 @@ def kept(crawl: Crawl) -> set[str]:
 
 
 def reasons(crawl: Crawl) -> dict[str, str]:
-    return {str(record["url"]): str(record["reason"]) for record in records_in(Place(str(crawl.folder)), ("rejected",))}
+    return {
+        str(record["canonical_url"]): str(record["reason"])
+        for record in records_in(Place(str(crawl.folder)), ("rejected",))
+    }
 
 
 def held(folder: Path) -> int:
