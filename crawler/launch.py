@@ -217,10 +217,13 @@ async def _knock(config: Config, url: str, scope: Scope, *, retry: bool) -> None
 
 async def _try_again(frontier: Frontier, config: Config, *, everything: bool) -> None:
     """What failed, or what an outage stopped. A worker of `gristmill work` leaves that to who started it."""
+    retried = 0
     if everything:
         logger.warning("%s went back to be tried again", number_of(await retry_failed(frontier), "URL"))
     elif config.frontier.idle_seconds and config.crawl.progress_fd < 0:
-        await brought.note_retried(frontier.shared, await after_outage(frontier))
+        retried = await after_outage(frontier)
+    if config.crawl.progress_fd < 0:
+        await brought.note_retried(frontier.shared, retried)
 
 
 async def _knock_at_index(config: Config) -> None:

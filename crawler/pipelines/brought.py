@@ -16,6 +16,8 @@ from crawler.statkeys import (
     FAILED_BEFORE,
     GIVEN_UP,
     RETRIED,
+    SEEDS,
+    SEEDS_KNOWN,
     SITEMAPS,
     UNREACHED,
     UNREACHED_EXAMPLES,
@@ -94,7 +96,8 @@ async def report(scheduler: Scheduler | None, stats: StatsCollector) -> None:
         return
     shared, counts, found = scheduler.frontier.shared, await scheduler.frontier.counts(), stats.get_stats()
     stats.set_value(GIVEN_UP, counts.dead)
-    if not await shared.get_blob(_FAILURE):  # a crawl that brought something does not fail for what failed before, too
+    is_known = found.get(SEEDS, 0) <= found.get(SEEDS_KNOWN, 0)  # nothing that was asked for is new
+    if is_known and not await shared.get_blob(_FAILURE):  # the crawl brought something: what fails again is no news
         stats.set_value(RETRIED, int(await shared.get_blob(_RETRIED) or 0))
     state = f"{counts.done} {counts.dead}"
     if said := nothing_brought(found):

@@ -87,6 +87,7 @@ class Settlement:
         self._policy = PolicyCounts()
         self._foreign = ForeignVerdicts()
         self._now = clock_of(crawler)
+        self._began = 0.0
         self._aside: set[asyncio.Task[None]] = set()  # held here, or they would be collected
         sink.on_failure.append(self._stop)
 
@@ -117,6 +118,7 @@ class Settlement:
                 logger.warning("recovered %s of a crashed worker: %d records%s", file.path, file.documents, cut)
             if scheduler is not None:
                 await settle_recovered(scheduler.frontier, self._config, self._sink.corpus, recovered)
+                self._began = scheduler.frontier.now()
         except (StorageError, PoolError, FrontierError) as error:
             refuse_to_start(self._crawler, error)
 
@@ -245,8 +247,8 @@ class Settlement:
             return
         async with frontier.frontier.shared.single_flight("held-report"):
             reported = await frontier.frontier.shared.get_blob("held-report")
-            if reported is not None:
-                return  # another worker that ended just now has said it
+            if reported is not None and float(reported) >= self._began:
+                return  # another worker, beside this one, has just said it
             told, some = 0, list[tuple[str, str, float]]()
             async for one in held(frontier.frontier):
                 some.append(one)
@@ -258,7 +260,7 @@ class Settlement:
                     break
             self._stats.set_value(LEFT_ON_HOLD, told + await self._tell_held(some))
             await self._report_parked(frontier.frontier)
-            await frontier.frontier.shared.put_blob("held-report", b"1", HELD_REPORT_SECONDS)
+            await frontier.frontier.shared.put_blob("held-report", b"%f" % frontier.frontier.now(), HELD_REPORT_SECONDS)
 
     async def _tell_held(self, urls: list[tuple[str, str, float]]) -> int:
         """Their records, which one commit makes durable together."""

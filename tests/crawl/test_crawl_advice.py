@@ -184,6 +184,16 @@ def test_one_page_that_fails_on_a_site_that_answers_is_tried_again_by_the_option
     assert "failed at the last try" not in again.stdout
 
 
+def test_a_crawl_that_ended_well_ends_well_again_where_only_its_dead_host_fails_once_more_but_not_a_new_seed(world):
+    dead = world.url.replace("127.0.0.1", "127.0.0.9")  # nothing listens there
+    seeds = ["crawl", "corpus", "-a", f"url={world.url},{dead}", *world.command[4:]]
+    first, same = scrapy(*seeds), scrapy(*seeds)
+    assert (first.returncode, same.returncode) == (0, 0), first.stderr + same.stderr
+    assert "tried again" in same.stderr
+    other = scrapy(*seeds[:3], f"{seeds[3]},{dead}new", *seeds[4:])
+    assert other.returncode == 1 and "no page could be fetched" in other.stderr, other.stdout + other.stderr
+
+
 def test_a_robots_txt_that_was_denied_is_asked_for_again_by_what_is_advised(world):
     world.trouble = robots("403")
     world.run()

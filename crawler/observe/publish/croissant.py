@@ -71,7 +71,7 @@ def _collection(found: Provenance) -> Iterator[str]:
         agents = ", ".join(found.facts("user_agent")) or "a crawler whose name is not recorded"
         yield f"{number_of(sources.crawled.documents, 'document')} crawled by {agents}"
     for dataset in sources.datasets:
-        yield f"{number_of(dataset.part.documents, 'document')} from data of others: {dataset_sentence(dataset)}"
+        yield f"{number_of(dataset.part.documents, 'document')} from archives and files: {dataset_sentence(dataset)}"
 
 
 def _kinds(found: Provenance) -> list[str]:

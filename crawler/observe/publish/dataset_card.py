@@ -135,7 +135,7 @@ def _collection(found: Provenance) -> list[str]:
     seen = ", ".join(f"{name} {count:,}" for name, count in sorted(found.kept.signals.items())) or "none"
     return [
         *_crawler(found),
-        *(line for d in found.sources.datasets for line in (f"Data of others: {dataset_sentence(d)}.", "")),
+        *(line for d in found.sources.datasets for line in (f"Archives and files: {dataset_sentence(d)}.", "")),
         *(line for text in measures(found) for line in (f"Reservations of rights: {text}.", "")),
         f"Statements about AI use seen on kept pages (documents by protocol): {seen}. Each record has them in "
         "`optout_signals`, with `robots_status`, `robots_sha256` and `robots_fetched_at` beside them.",

@@ -166,14 +166,14 @@ def _sources(found: Provenance) -> Iterator[Section]:
 def _datasets(found: Provenance) -> Iterator[Field]:
     sources = found.sources
     text = f"{sources.taken:,} of {number_of(found.count, 'document')} from {_others(found)}"
-    yield Field(f"Data of others that this {found.kind} was made from", text if sources.datasets else "none")
+    yield Field(f"Archives and files that this {found.kind} was made from", text if sources.datasets else "none")
     for dataset in sources.datasets:
-        yield Field("What these data say of themselves", dataset_sentence(dataset))
+        yield Field("What these say of themselves", dataset_sentence(dataset))
     yield from _unknown("Have publicly available datasets been used")
 
 
 def _others(found: Provenance) -> str:
-    return "archives of others, judged again" if found.kind == "corpus" else "archives and files of others"
+    return "archives of others, judged again" if found.kind == "corpus" else "archives of others and given files"
 
 
 def _crawled(found: Provenance) -> Iterator[Field]:

@@ -364,7 +364,7 @@ def test_croissant_and_card_say_the_same(corpora, name):
     kept, datasets = facts.kept, expected_datasets(facts)
     parts = [f"{len(facts.mine)} documents crawled by {rules['user_agent']}"] if rules else []
     parts += [
-        f"{n(int(text.split('Kept: ')[1].split()[0]), 'document')} from data of others: {text}" for text in datasets
+        f"{n(int(text.split('Kept: ')[1].split()[0]), 'document')} from archives and files: {text}" for text in datasets
     ]
     assert data["rai:dataCollection"] == ". ".join(parts)
     assert data["rai:dataCollectionType"] == (["Web Scraping"] if rules else ["Secondary Data Analysis"])
@@ -378,7 +378,7 @@ def test_croissant_and_card_say_the_same(corpora, name):
     crawler = f"Crawler: {rules['user_agent']}. Opt-out profile: strict." if rules else "No crawler fetched pages"
     assert crawler in card and ("web-crawl" in card) == bool(rules)
     assert [text for text in profiles if f"Reservations of rights: {text}." not in card] == []
-    assert [text for text in datasets if f"Data of others: {text}." not in card] == []
+    assert [text for text in datasets if f"Archives and files: {text}." not in card] == []
     assert f"here: {CONTACT if rules else TODO}." in card
 
 
