@@ -109,7 +109,7 @@ def test_a_writer_rejects_what_the_corpus_has_withdrawn_by_address_and_by_text(t
         (lambda: judged(stages="extraction"), r"stages: expected a list of names, \['extraction'\]"),
         (lambda: judged(stages="everything"), "unknown stage 'everything'"),
         (lambda: read_of("keep"), "unknown kind of records 'keep'; did you mean 'kept'?"),
-        (lambda: read_of(""), "unknown kind of records ''; known: kept, rejected"),
+        (lambda: read_of(""), "unknown kind of records ''; known: kept, held, rejected"),
         (lambda: written("nowhere", LANGUAGE="en"), "unknown setting 'LANGUAGE'"),
         (lambda: written("nowhere", crawler.configure(), LANGUAGES="en"), "LANGUAGES: belongs into the configuration"),
     ],

