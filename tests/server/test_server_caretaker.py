@@ -111,7 +111,7 @@ def test_a_server_that_is_stopped_takes_its_caretaker_along(folder: Path) -> Non
         pid = int(found.info("server")["process_id"])
     assert caretakers(folder)
     server.stop()
-    assert not lives(pid)
+    until(lambda: not lives(pid))
     until(lambda: not caretakers(folder))
 
 

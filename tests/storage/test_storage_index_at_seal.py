@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -73,3 +76,16 @@ def test_an_index_that_cannot_be_written_costs_no_page_and_the_next_query_makes_
     (tmp_path / "corpus" / "index").unlink()
     refresh(corpus.place, tmp_path / "corpus" / "index")
     assert sum(len(records) for records, _, _ in urls(corpus)) == 9
+
+
+def test_the_next_start_removes_the_half_index_of_a_killed_worker_and_leaves_that_of_a_living_one(tmp_path):
+    fill(corpus := begun(tmp_path), range(9))
+    corpus.close()
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    index = next((tmp_path / "corpus" / "index").rglob("*.parquet"))
+    dead, living = (index.with_name(f".{index.name}.{process}.tmp") for process in (ended.pid, os.getpid()))
+    dead.write_bytes(b"PAR1")
+    living.write_bytes(b"PAR1")
+    begun(tmp_path).close()
+    assert not dead.exists() and living.exists()

@@ -17,7 +17,8 @@ from crawler.storage.corpus.manifest import REWRITER, Ledger, merge
 from crawler.storage.files.formats import suffixes
 from crawler.storage.files.journal import PART, cut_to_last_frame, disk, rename_durably
 from crawler.storage.files.locks import WriterLock
-from crawler.storage.files.place import ARCHIVE, FOLDERS, LEDGERS, Place
+from crawler.storage.files.place import ARCHIVE, FOLDERS, INDEX, LEDGERS, Place
+from crawler.storage.files.record_index import drafts_of_the_dead
 from crawler.storage.files.shards import describe_shard, seal_shard
 from crawler.storage.types import Sealed
 from crawler.times import rfc3339
@@ -69,6 +70,8 @@ def recover(place: Place, *, skip: Collection[str] = (), ended: list[str] | None
             found += recover_writer(place, Ledger(place, writer))
         finally:
             lock.release()
+    for draft in drafts_of_the_dead(place.root / INDEX):
+        draft.unlink(missing_ok=True)
     merge(place)
     return found
 

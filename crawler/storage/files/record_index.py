@@ -57,9 +57,14 @@ def _strays(folder: Path, wanted: set[Path]) -> Iterator[Path]:
     for path in folder.rglob("*.parquet"):
         if path not in wanted and not path.name.startswith("."):
             yield path
-    for draft in folder.rglob(".*.tmp"):  # .NAME.PROCESS.tmp, of a worker or a query that was killed
-        writer = draft.name.split(".")[-2]
-        if writer.isdigit() and not psutil.pid_exists(int(writer)):
+    yield from drafts_of_the_dead(folder)
+
+
+def drafts_of_the_dead(folder: Path) -> Iterator[Path]:
+    """Half-written index files, named `.NAME.PROCESS.tmp`, of workers and queries that were killed on this machine."""
+    for draft in folder.rglob(".*.tmp"):
+        process = draft.name.split(".")[-2]
+        if process.isdigit() and not psutil.pid_exists(int(process)):
             yield draft
 
 
