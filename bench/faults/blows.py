@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 MOST_TORN = 50_000  # bytes of the append-only file: about what a second of these crawls writes
@@ -26,6 +26,7 @@ class Blow:
     gone: bool = False  # the victim's spool goes with it
     term: bool = False  # SIGTERM, and nobody replaces it: a scale-down
     living: bool = False  # nobody is killed for the loss: it happens under the workers, which go on or end
+    trouble: str = ""  # out of `troubles.TROUBLES`: nobody is killed
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,15 @@ def draw(seed: str, expected: int, *, losses: str = "", spools: bool = False) ->
         at = rng.randint(expected // 10, expected * 9 // 10)
         blows.append(Blow(at, False, loss=rng.choice(LOSSES), living=losses == "living"))
     return Plan(workers, stage_workers, tuple(sorted(blows, key=lambda blow: blow.at)))
+
+
+def draw_troubles(seed: str, expected: int, kinds: Sequence[str]) -> Plan:
+    """A plan without a death: four troubles, of different kinds, before the last tenth of the requests."""
+    rng = random.Random(seed)
+    drawn = rng.sample(kinds, min(4, len(kinds)))
+    at = sorted(rng.randint(expected // 20, expected * 9 // 10) for _ in drawn)
+    blows = [Blow(when, False, rng.random(), trouble=what) for when, what in zip(at, drawn, strict=True)]
+    return Plan(rng.choice(FLEETS), 0, tuple(blows))
 
 
 def _server_blow(rng: random.Random, expected: int) -> Blow:

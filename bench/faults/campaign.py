@@ -1,7 +1,7 @@
 """Is anything lost or doubled when workers and the server die?
 
 `python -m bench.faults.campaign --runs 50 --seed 1 [--losses [between|living]] [--browser] [--s3] [--peer]
-[--lives] [--format parquet]`
+[--lives] [--adversity] [--format parquet]`
 
 Each run crawls a known site (8 addresses, 280 URLs) with 3 to 8 real workers on one real server, kills random workers
 and the server with SIGKILL at random moments of the progress that the site itself sees, starts replacements, lets
@@ -16,7 +16,10 @@ never came back are closed, `verify --fix` works in the store, and its files are
 `--lives` (6 addresses, 150 URLs) nothing but the clock kills: each of four workers lives 5 to 60 seconds (11 on
 average, leases last 3), its successor starts at once, until the crawl is done; every third run is in an object store,
 where half of the dead lose their spool, and every third has a page that kills whoever asks for it: that one is given
-up, and no other. `--peer`
+up, and no other. With `--adversity` nobody is killed: in each run four of six troubles happen
+(`bench/faults/troubles.py`: a second worker of one name, SIGSTOP beyond the lease, no descriptor left, another
+password, the server's clock set on or back, its memory full), and one more site floods the frontier with its links;
+where `faketime` is not installed, nobody sets the clock. `--peer`
 runs the same campaign against scrapy-redis and counts what it lost; `--format` chooses the SHARD_FORMAT of ours. Exit
 code 1 and a kept folder for every run with a violation.
 """
@@ -43,9 +46,10 @@ import psutil
 import redis
 
 from bench.faults import audit
-from bench.faults.blows import Blow, Life, Plan, draw, lives_of
+from bench.faults.blows import Blow, Life, Plan, draw, draw_troubles, lives_of
 from bench.faults.fleet import Fleet, Warm, Worker, cold, settings
 from bench.faults.store import download, object_store
+from bench.faults.troubles import CLOCK, TROUBLES, Troubles, flood, movable_clock
 from bench.peer_spider import SEEDS
 from bench.places import PROJECT
 from bench.web.known_site import KnownSite, Texts, build, choose_texts, hosts_of, texts_needed
@@ -56,7 +60,7 @@ from crawler.dataset.remote import close_runs, open_runs, spooled
 from crawler.frontier.client import Frontier
 from crawler.server.embedded import EmbeddedServer
 from crawler.storage.files.place import Place
-from demo.outputs import read_corpus
+from demo.outputs import CorpusRecords, read_corpus
 
 PEER = PROJECT / "bench" / "peer_spider.py"
 FORMAT = "jsonl.zst"  # of our shards, as in a crawl that says nothing
@@ -73,6 +77,9 @@ NO_SERVER = (
     "crawler.server.errors.FrontierUnavailable: no Redis or Valkey answers",
 )
 """How a worker refuses to start during an outage, before any request; its supervisor starts it again."""
+FLOODING = "127.0.0.39"
+"""With --adversity: a site of pages with very many, very long links to itself, which its robots.txt disallows."""
+FLOOD_BYTES = 500_000
 MOST_STARTS = 5
 """Times that the command is given again at the end, while it refuses and says what to do."""
 CONTROL_FILES = 5  # robots.txt and opt-out files a host
@@ -117,20 +124,30 @@ class Campaign:
         browser: bool = False,
         store: str = "",
         deadly: bool = False,
+        adversity: bool = False,
     ) -> tuple[Plan, Outcome]:
         """One run in a folder of its own, which stays where something was violated."""
         folder = Path(tempfile.mkdtemp(prefix=f"{'peer' if peer else 'run'}-", dir=self._folder))
-        with served(self._hosts) as target, EmbeddedServer(folder / "server") as url:
+        with (
+            served([*self._hosts, FLOODING] if adversity else self._hosts) as target,
+            movable_clock(folder) if adversity else contextlib.nullcontext() as clock,
+            EmbeddedServer(folder / "server") as url,
+        ):
             bases = {host: target.base(host) for host in self._hosts}
             site = build(bases, self._plain, self._texts, shells=SHELLS if browser else 0, deadly=deadly)
             target.sites = site.answers
             expected = len(site.urls - site.forbidden) + CONTROL_FILES * len(self._hosts)
+            troubles = Troubles(url, clock) if adversity else None
+            if troubles:
+                kinds = [what for what in TROUBLES if clock or what != CLOCK]
+                plan = draw_troubles(plan_seed, expected, kinds)
+                target.sites = {**site.answers, FLOODING: flood(target.base(FLOODING))}
             plan = plan or draw(plan_seed, expected, losses=losses, spools=bool(store))
             plan = replace(plan, workers=min(plan.workers, BROWSERS)) if browser else plan
             bucket = f"{store}/{folder.name}" if store else ""
             if plan.lives and bucket:
                 plan = replace(plan, lives=f"{plan.lives} in a store")
-            run = _Run(folder, url, target, site, plan, self._format, browser=browser, bucket=bucket)
+            run = _Run(folder, url, target, site, plan, self._format, browser=browser, bucket=bucket, troubles=troubles)
             outcome = run.peer() if peer else run.ours()
             if outcome.violations:
                 (folder / "visits.txt").write_text("\n".join(map(str, target.log())), "utf-8")
@@ -153,6 +170,7 @@ class _Run:
     bucket: str = ""  # URL of the corpus where it is in an object store
     leaving: set[str] = field(default_factory=set)  # names of workers that were sent SIGTERM
     browsers: set[psutil.Process] = field(default_factory=set)  # of workers, just before they were killed
+    troubles: Troubles | None = None
     deaths: dict[str, tuple[float, Life]] = field(default_factory=dict)  # by name of worker and log: when it dies
 
     # --- ours --------------------------------------------------------------------------------------------------------
@@ -164,7 +182,7 @@ class _Run:
             if any(blow.living for blow in self.plan.blows):
                 self._again(fleet)
             for worker in fleet.failed():
-                if not self._forgiven(worker) and not self._left_early(worker):
+                if not (self._forgiven(worker) or self._left_early(worker) or self._is_refused_twin(worker)):
                     self._blame(f"worker {worker.name} ended with {worker.process.poll()}: see {worker.output}")
             if left := fleet.left_behind():
                 self._blame(f"processes {left} outlive their workers")
@@ -181,7 +199,8 @@ class _Run:
         return self.outcome
 
     def _our_command(self, name: str) -> list[str]:
-        command = ["crawl", "corpus", "-a", f"url={','.join(self.site.seeds)}"]
+        seeds = [*self.site.seeds, *([self.target.base(FLOODING) + "/"] if self.troubles else [])]
+        command = ["crawl", "corpus", "-a", f"url={','.join(seeds)}"]
         return command + settings(
             REDIS_URL=self.url,
             **self._place(name),
@@ -199,6 +218,7 @@ class _Run:
             LOG_LEVEL="INFO",
             JS_MODE="auto" if self.browser else "never",
             BROWSER_CONCURRENCY=1,
+            **({"FRONTIER_MAX_BYTES_PER_DOMAIN": FLOOD_BYTES} if self.troubles else {}),
             **JUDGING,
         )
 
@@ -235,6 +255,10 @@ class _Run:
         self.outcome.drawn = sum(record["method_used"] == "js" for record in records.kept)
         if self.browser and not self.outcome.drawn:
             self._blame("no page was drawn: is there a Chromium?")
+        if self.troubles:
+            records = CorpusRecords(
+                *([r for r in of if FLOODING not in r["url"]] for of in (records.kept, records.rejected))
+            )
         visits = self.target.log()
         self.outcome.kept, self.outcome.rejected = len(records.kept), len(records.rejected)
         self.outcome.least_gap = min(map(audit.smallest_gap, audit.by_host(visits).values()))
@@ -285,16 +309,24 @@ class _Run:
                 self._strike(waiting.pop(0), fleet)
             elif not waiting:
                 time.sleep(0.05)  # polled: several processes, any of which may end
-            if self.plan.lives:
-                self._end_lives(fleet, lives)
+            self._go_on(fleet, lives)
             for worker in fleet.failed():
                 if worker.process.pid not in given_up and forgiven(worker):
                     given_up.add(worker.process.pid)
                     fleet.start(worker.name)
+        if self.troubles:
+            self.troubles.lift(now=True)
         if fleet.alive:
             self._blame(f"{len(fleet.alive)} workers still run after {limit:.0f} s")
         self.outcome.restarted = len(given_up)
         self.outcome.seconds = time.monotonic() - started
+
+    def _go_on(self, fleet: Fleet, lives: Iterator[Life]) -> None:
+        """What happens by the clock."""
+        if self.troubles:
+            self.troubles.lift()
+        if self.plan.lives:
+            self._end_lives(fleet, lives)
 
     def _end_lives(self, fleet: Fleet, lives: Iterator[Life]) -> None:
         """Kill the workers whose time has come, and replace each that is dead, whatever killed it."""
@@ -329,6 +361,10 @@ class _Run:
         if not alive or (blow.term and len(alive) == 1):
             return
         victim = alive[int(blow.victim * len(alive))]
+        if blow.trouble and self.troubles:
+            self.troubles.begin(blow.trouble, victim, fleet, blow.victim * 7 % 1)
+            self.outcome.losses.append(blow.trouble)
+            return
         if blow.term:
             self.leaving.add(victim.name)
             victim.process.terminate()
@@ -394,6 +430,8 @@ class _Run:
 
     def _forgiven(self, worker: Worker) -> bool:
         """A worker that found no server, or that was told what to do about the manifest, once that is done."""
+        if self.troubles:
+            return worker not in self.troubles.twins and self.troubles.explain(worker)
         if _found_no_server(worker) or (self.plan.lives and _said(worker, "1 page was given up")):
             return True
         if not any("manifest" in loss for loss in self.outcome.losses) or not _said(worker, "gristmill dataset repair"):
@@ -402,6 +440,9 @@ class _Run:
             self.outcome.losses.append("repair")
             self._scrapy("dataset", "repair", str(self.folder / "corpus"))
         return True
+
+    def _is_refused_twin(self, worker: Worker) -> bool:
+        return self.troubles is not None and worker in self.troubles.twins and _said(worker, "has the name")
 
     def _left_early(self, worker: Worker) -> bool:
         """It was sent SIGTERM before its crawl had begun (docs/commands.md)."""
@@ -494,7 +535,7 @@ async def _rest_of(url: str, dead: int = 0) -> list[str]:
 
 def line_of(name: str, plan: Plan, outcome: Outcome, *, peer: bool) -> str:
     """One run on one line."""
-    blows = " ".join(f"{b.at}{'S' * b.server}{'T' * bool(b.torn)}{'L' * bool(b.loss)}" for b in plan.blows)
+    blows = " ".join(f"{b.at}{'S' * b.server}{'T' * bool(b.torn)}{'L' * bool(b.loss)}{b.trouble}" for b in plan.blows)
     what = "found {} lost {} doubled {}" if peer else "kept {} rejected {} surplus {}"
     counts = what.format(outcome.kept, outcome.rejected, outcome.surplus)
     struck = f"{outcome.worker_kills} workers and {outcome.server_kills}x the server killed at {blows}"
@@ -559,6 +600,8 @@ def _runs_of(campaign: Campaign, options: argparse.Namespace, store: str) -> Ite
             seed = f"{options.seed}/{number}"
             kind = {"plan": Plan(LIVES_WORKERS, 0, (), lives=seed), "deadly": number % 3 == 1}
             kind |= {"store": store if number % 3 == 0 else ""}
+        if options.adversity:
+            kind = {"adversity": True}
         plan, outcome = campaign.run(f"{options.seed}/{number}", **kind)
         print(line_of(f"{number:3}", plan, outcome, peer=options.peer), flush=True)
         for violation in outcome.violations:
@@ -577,6 +620,8 @@ def main() -> int:
     parser.add_argument("--s3", action="store_true", help="the corpus is in an object store, and spools are lost")
     what = "workers live 5 to 60 s each; object store and lost spools, and a page that kills, among the runs"
     parser.add_argument("--lives", action="store_true", help=what)
+    what = "nobody is killed: troubles of the surroundings, and a site that floods the frontier"
+    parser.add_argument("--adversity", action="store_true", help=what)
     parser.add_argument("--peer", action="store_true", help="the same against scrapy-redis")
     parser.add_argument("--format", default=FORMAT, help="SHARD_FORMAT of our workers (default: %(default)s)")
     parser.add_argument("--folder", type=Path, help="where runs with a violation stay (default: a temporary folder)")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.address import IPv4Address, IPv6Address
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, succeed
 from twisted.internet.error import TimeoutError as TxTimeoutError
 from twisted.internet.interfaces import IHostnameResolver, IHostResolution
 from twisted.internet.threads import deferToThreadPool
@@ -116,11 +116,10 @@ class GuardedResolver:
 
     def _permitted(self, host: str) -> Deferred[list[str]]:
         expires, addresses = self._cache.get(host, (0.0, []))
-        waiting: Deferred[list[str]]
         if expires > self._clock():
-            waiting = Deferred()
-            waiting.callback(self._filtered(host, addresses))
-            return waiting
+            return succeed(self._filtered(host, addresses))
+        if (literal := _literal(host)) is not None:
+            return succeed(self._filtered(host, literal))
         waiting = self._asked(host)
         waiting.addCallback(lambda found: self._filtered(host, self._remember(host, found)))
         return waiting
@@ -176,6 +175,15 @@ def _is_answer(found: list[str] | BaseException) -> bool:
     if isinstance(found, TxTimeoutError | TimeoutError):
         return False
     return of_this_machine(found) is None and perhaps_of_this_machine(found) is None
+
+
+def _literal(host: str) -> list[str] | None:
+    """The addresses of an IP literal in any spelling that connects, for which nobody is asked; None for a name."""
+    try:
+        found = socket.getaddrinfo(host, None, socket.AF_UNSPEC, socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):
+        return None
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 def _look_up(host: str) -> list[str]:

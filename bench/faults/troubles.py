@@ -1,0 +1,153 @@
+"""Troubles of the surroundings that a worker has to live through: none of them is a death, and none is a page's fault.
+
+Each begins at a moment of the plan, and `Troubles.lift` ends those whose time has passed. What a trouble may make a
+worker say and end with is declared beside it; whoever ends otherwise has failed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from unittest.mock import patch
+
+import psutil
+import redis
+
+from bench.faults.fleet import Fleet, Worker
+from bench.web.target import Answer
+from crawler.server import embedded
+
+TWIN, STANDSTILL, DESCRIPTORS, PASSWORD, CLOCK, FULL = "twin", "standstill", "descriptors", "password", "clock", "full"
+TROUBLES = (TWIN, STANDSTILL, DESCRIPTORS, PASSWORD, CLOCK, FULL)
+"""A second worker of one name; SIGSTOP beyond the lease; no file descriptor left; the server's password is another for
+a while; its clock is set on or back; its memory is full for a while."""
+LASTS = 4.0
+"""Seconds of a password, of full memory and of too few descriptors."""
+STANDS_STILL = 14.0
+"""Seconds: longer than two leases of the campaign."""
+SET_BY = 40.0
+"""Seconds by which the clock is set on or back."""
+ENDS_WITH = {
+    TWIN: ("has the name",),
+    DESCRIPTORS: ("no file descriptor left",),
+    PASSWORD: ("NOAUTH", "WRONGPASS", "password"),
+    FULL: ("memory",),
+}
+"""What a worker that ends on its own may have said, by trouble: it is started again, but for a twin."""
+FLOOD_PAGES, FLOOD_LINKS, FLOOD_LENGTH = 3, 800, 900
+_FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
+
+
+@dataclass
+class Troubles:
+    """The troubles of one run. url: of the server; clock: the file that `faketime` reads, None = not installed."""
+
+    url: str
+    clock: Path | None
+    happened: list[str] = field(default_factory=list)
+    twins: list[Worker] = field(default_factory=list)
+    shifted: bool = False
+    _password: str = ""
+    _ends: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
+
+    def begin(self, what: str, victim: Worker, fleet: Fleet, number: float) -> None:
+        """Let it happen to this worker, or to its server. number: 0 to 1, where the trouble has two directions."""
+        self.happened.append(what)
+        if what == TWIN:
+            self.twins.append(fleet.start(victim.name))
+        elif what == STANDSTILL:
+            os.kill(victim.process.pid, signal.SIGSTOP)
+            self._later(STANDS_STILL, lambda: _tell(victim, signal.SIGCONT))
+        elif what == DESCRIPTORS:
+            self._few_descriptors(victim)
+        elif what == CLOCK and self.clock is not None:
+            self.shifted = not self.shifted
+            by = SET_BY if number < 0.5 else -SET_BY
+            self.clock.write_text(f"{by:+.0f}" if self.shifted else "+0")
+        elif what == PASSWORD:
+            self._set_password("another")
+            self._ask(lambda client: client.client_kill_filter(_type="normal", skipme=True))
+            self._later(LASTS, lambda: self._set_password(""))
+        elif what == FULL:
+            self._ask(lambda client: client.config_set("maxmemory", 1))
+            self._later(LASTS, lambda: self._ask(lambda client: client.config_set("maxmemory", 0)))
+
+    def lift(self, *, now: bool = False) -> None:
+        """End what has lasted long enough; `now`: everything."""
+        due = [one for one in self._ends if now or one[0] <= time.monotonic()]
+        for one in due:
+            self._ends.remove(one)
+            one[1]()
+
+    def explain(self, worker: Worker) -> bool:
+        """True where a trouble of this run let the worker end on its own, as its output says."""
+        said = worker.output.read_text("utf-8", "replace")
+        return any(word in said for what in self.happened for word in ENDS_WITH.get(what, ()))
+
+    def _few_descriptors(self, victim: Worker) -> None:
+        with contextlib.suppress(psutil.Error, OSError):
+            process = psutil.Process(victim.process.pid)
+            soft, hard = process.rlimit(resource.RLIMIT_NOFILE)
+            process.rlimit(resource.RLIMIT_NOFILE, (_highest(process) + 1, hard))
+            self._later(LASTS, lambda: _limit(process, soft, hard))
+
+    def _later(self, seconds: float, end: Callable[[], None]) -> None:
+        self._ends.append((time.monotonic() + seconds, end))
+
+    def _set_password(self, password: str) -> None:
+        self._ask(lambda client: client.config_set("requirepass", password))
+        self._password = password
+
+    def _ask(self, what: Callable[[redis.Redis], object]) -> None:
+        with contextlib.closing(redis.Redis.from_url(self.url, password=self._password or None)) as client:
+            what(client)
+
+
+@contextlib.contextmanager
+def movable_clock(folder: Path) -> Iterator[Path | None]:
+    """A server that is started inside has a clock that the yielded file sets; None where `faketime` is missing."""
+    if not _FAKETIME.exists():
+        yield None
+        return
+    file = folder / "clock"
+    file.write_text("+0")
+    wanted = {
+        "LD_PRELOAD": str(_FAKETIME),
+        "FAKETIME_TIMESTAMP_FILE": str(file),
+        "FAKETIME_CACHE_DURATION": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+    }
+    with patch.dict(os.environ, wanted), patch.object(embedded, "_JEMALLOC", ()):  # it and faketime wait for each other
+        yield file
+
+
+def flood(base: str) -> dict[str, Answer]:
+    """Pages of a site whose links are more than the frontier takes of one domain; its robots.txt disallows them all."""
+    pages = [f"/page/{number}" for number in range(FLOOD_PAGES)]
+    answers = {"/robots.txt": Answer(b"User-agent: *\nDisallow: /f/\n", kind="text/plain")}
+    answers["/"] = Answer("".join(f'<a href="{page}">further</a> ' for page in pages).encode())
+    for page in pages:
+        links = (f'<a href="{base}/f/{page[6:]}/{n}/{"x" * FLOOD_LENGTH}">{n}</a>' for n in range(FLOOD_LINKS))
+        answers[page] = Answer(f"<html><body>{' '.join(links)}</body></html>".encode())
+    return answers
+
+
+def _highest(process: psutil.Process) -> int:
+    return max((int(path.name) for path in Path(f"/proc/{process.pid}/fd").iterdir()), default=2)
+
+
+def _limit(process: psutil.Process, soft: int, hard: int) -> None:
+    with contextlib.suppress(psutil.Error, OSError):
+        process.rlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def _tell(worker: Worker, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        if worker.process.poll() is None:
+            os.kill(worker.process.pid, number)
