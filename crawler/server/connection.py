@@ -18,6 +18,11 @@ SET_BACK_SECONDS = 2.0
 """A clock that goes back by more was set; by less it was measured in two ways."""
 
 
+_CERTAIN_SECONDS, _MOST_LOOKS = 0.1, 20
+"""How well the clock has to be known before the first lease, and how often it is looked at for that: a machine that is
+busy as its workers start answers itself late."""
+
+
 class Connection(ServerClient):
     """A `ServerClient` with a clock. `now` is the time all workers agree on: the server's, unless injected."""
 
@@ -60,8 +65,10 @@ class Connection(ServerClient):
     async def _check(self) -> None:
         try:
             await self.await_loaded()
-            for _ in range(3):
+            for _ in range(_MOST_LOOKS):
                 await self.synchronize()
+                if self._doubt <= _CERTAIN_SECONDS:
+                    break
             policy = await self.eviction_policy()
             if policy == KEEPS_EVERYTHING:
                 await self.join_cluster()
@@ -96,8 +103,9 @@ class Connection(ServerClient):
         seconds, micros = await self.redis.time()
         after = self._local()
         offset, doubt = float(seconds) + float(micros) / 1e6 - (before + after) / 2, (after - before) / 2
-        if doubt < self._doubt or abs(offset - self._offset) > doubt:
-            if self._doubt != float("inf") and abs(back := self._offset - offset) > SET_BACK_SECONDS:
+        was_set = abs(back := self._offset - offset) > doubt + self._doubt  # both cannot be right
+        if doubt < self._doubt or was_set:
+            if was_set and abs(back) > SET_BACK_SECONDS:
                 self.ahead = max(0.0, self.ahead + back)
             self._offset, self._doubt = offset, doubt
 

@@ -69,6 +69,39 @@ def test_a_clock_that_was_set_is_followed_even_where_the_answer_is_slow(connecti
     asyncio.run(run())
 
 
+def test_a_clock_that_was_badly_measured_was_not_set_back(connection, monkeypatch):
+    monkeypatch.setattr("crawler.server.connection.SET_BACK_SECONDS", 0.1)
+
+    async def run() -> None:
+        connection.redis.late = 0.4
+        await connection.synchronize()
+        assert error_of(connection) >= 0.19
+        connection.redis.late = 0.0
+        await connection.synchronize()
+        assert error_of(connection) < 0.1
+        assert connection.ahead == 0.0
+
+    asyncio.run(run())
+
+
+def test_a_worker_begins_with_a_clock_that_it_knows_well(valkey_url, monkeypatch):
+    async def run() -> None:
+        connection = Connection(valkey_url)
+        real, late = connection.redis.time, [0.5, 0.5, 0.5, 0.5, 0.0]
+
+        async def time_late() -> object:
+            answer = await real()
+            await asyncio.sleep(late.pop(0) if late else 0.0)
+            return answer
+
+        monkeypatch.setattr(connection.redis, "time", time_late)
+        await connection.open()
+        assert abs(connection.now() - time.time()) < 0.1
+        await connection.close()
+
+    asyncio.run(run())
+
+
 class Shifted:
     """A real server whose clock somebody sets: only its answer to TIME is another one."""
 
