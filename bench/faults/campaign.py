@@ -49,7 +49,7 @@ from bench.faults import audit
 from bench.faults.blows import Blow, Life, Plan, draw, draw_troubles, lives_of
 from bench.faults.fleet import Fleet, Warm, Worker, cold, settings
 from bench.faults.store import download, object_store
-from bench.faults.troubles import CLOCK, TROUBLES, Troubles, flood, movable_clock
+from bench.faults.troubles import CLOCK, REFUSES_TWINS, TROUBLES, Troubles, flood, movable_clock
 from bench.peer_spider import SEEDS
 from bench.places import PROJECT
 from bench.web.known_site import KnownSite, Texts, build, choose_texts, hosts_of, texts_needed
@@ -79,7 +79,7 @@ NO_SERVER = (
 """How a worker refuses to start during an outage, before any request; its supervisor starts it again."""
 FLOODING = "127.0.0.39"
 """With --adversity: a site of pages with very many, very long links to itself, which its robots.txt disallows."""
-FLOOD_BYTES = 500_000
+FLOOD_BYTES = 300_000
 MOST_STARTS = 5
 """Times that the command is given again at the end, while it refuses and says what to do."""
 CONTROL_FILES = 5  # robots.txt and opt-out files a host
@@ -128,11 +128,11 @@ class Campaign:
     ) -> tuple[Plan, Outcome]:
         """One run in a folder of its own, which stays where something was violated."""
         folder = Path(tempfile.mkdtemp(prefix=f"{'peer' if peer else 'run'}-", dir=self._folder))
-        with (
-            served([*self._hosts, FLOODING] if adversity else self._hosts) as target,
-            movable_clock(folder) if adversity else contextlib.nullcontext() as clock,
-            EmbeddedServer(folder / "server") as url,
-        ):
+        server, clock = EmbeddedServer(folder / "server"), None
+        if adversity:
+            with movable_clock(folder) as clock:  # the server alone is to have it
+                server.start()
+        with served([*self._hosts, FLOODING] if adversity else self._hosts) as target, server as url:
             bases = {host: target.base(host) for host in self._hosts}
             site = build(bases, self._plain, self._texts, shells=SHELLS if browser else 0, deadly=deadly)
             target.sites = site.answers
@@ -178,7 +178,8 @@ class _Run:
         begin = Warm if self.plan.stage_workers == 0 and not self.browser else cold
         with Fleet(self._our_command, self.folder / "logs", PROJECT, begin) as fleet:
             self.target.on_deadly = lambda port: kill_client(fleet, port)
-            self._live(fleet, RUN_SECONDS * (4 if self.browser or self.plan.lives else 1), self._forgiven)
+            is_slow = self.browser or self.plan.lives or self.troubles
+            self._live(fleet, RUN_SECONDS * (4 if is_slow else 1), self._forgiven)
             if any(blow.living for blow in self.plan.blows):
                 self._again(fleet)
             for worker in fleet.failed():
@@ -442,7 +443,9 @@ class _Run:
         return True
 
     def _is_refused_twin(self, worker: Worker) -> bool:
-        return self.troubles is not None and worker in self.troubles.twins and _said(worker, "has the name")
+        if self.troubles is None or worker not in self.troubles.twins:
+            return False
+        return any(_said(worker, words) for words in REFUSES_TWINS)
 
     def _left_early(self, worker: Worker) -> bool:
         """It was sent SIGTERM before its crawl had begun (docs/commands.md)."""

@@ -33,14 +33,15 @@ STANDS_STILL = 14.0
 """Seconds: longer than two leases of the campaign."""
 SET_BY = 40.0
 """Seconds by which the clock is set on or back."""
+REFUSES_TWINS = ("has the name", "another live process writes as")
 ENDS_WITH = {
-    TWIN: ("has the name",),
+    TWIN: REFUSES_TWINS,
     DESCRIPTORS: ("no file descriptor left",),
     PASSWORD: ("NOAUTH", "WRONGPASS", "password"),
     FULL: ("memory",),
 }
 """What a worker that ends on its own may have said, by trouble: it is started again, but for a twin."""
-FLOOD_PAGES, FLOOD_LINKS, FLOOD_LENGTH = 3, 800, 900
+FLOOD_PAGES, FLOOD_LINKS, FLOOD_LENGTH = 3, 250, 1_800
 _FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
 
 
