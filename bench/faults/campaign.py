@@ -140,7 +140,7 @@ class Campaign:
             troubles = Troubles(url, clock) if adversity else None
             if troubles:
                 kinds = [what for what in TROUBLES if clock or what != CLOCK]
-                plan = draw_troubles(plan_seed, expected, kinds)
+                plan = plan or draw_troubles(plan_seed, expected, kinds)
                 target.sites = {**site.answers, FLOODING: flood(target.base(FLOODING))}
             plan = plan or draw(plan_seed, expected, losses=losses, spools=bool(store))
             plan = replace(plan, workers=min(plan.workers, BROWSERS)) if browser else plan
@@ -256,15 +256,12 @@ class _Run:
         self.outcome.drawn = sum(record["method_used"] == "js" for record in records.kept)
         if self.browser and not self.outcome.drawn:
             self._blame("no page was drawn: is there a Chromium?")
-        if self.troubles:
-            records = CorpusRecords(
-                *([r for r in of if FLOODING not in r["url"]] for of in (records.kept, records.rejected))
-            )
+        known = CorpusRecords(*([r for r in of if FLOODING not in r["url"]] for of in (records.kept, records.rejected)))
         visits = self.target.log()
-        self.outcome.kept, self.outcome.rejected = len(records.kept), len(records.rejected)
+        self.outcome.kept, self.outcome.rejected = len(known.kept), len(known.rejected)
         self.outcome.least_gap = min(map(audit.smallest_gap, audit.by_host(visits).values()))
         self.outcome.violations += [
-            *audit.accounts(self.site, records),
+            *audit.accounts(self.site, known),
             *audit.duplicates(records),
             *audit.silence(self.site, corpus, visits, self.target.port),
             *audit.bookkeeping(corpus, records),

@@ -15,7 +15,8 @@ import pytest
 import zstandard
 
 from bench.faults import audit, campaign
-from bench.faults.blows import LOSSES, Blow, Plan, draw
+from bench.faults.blows import LOSSES, Blow, Plan, draw, draw_troubles
+from bench.faults.troubles import FULL, PASSWORD, STANDSTILL, TROUBLES
 from bench.web.known_site import KEPT, SECRET, KnownSite, build, choose_texts, hosts_of, texts_needed
 from bench.web.target import RESET, Answer, Visit, served
 from crawler.config import from_mapping
@@ -177,6 +178,21 @@ def test_a_small_run_with_two_killed_workers_and_a_killed_server_accounts_for_ev
     assert outcome.violations == []
     assert (outcome.worker_kills, outcome.server_kills) == (2, 1)
     assert outcome.kept == 23
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="127.0.0.0/8 and /proc: needs Linux")
+def test_a_small_run_of_troubles_kills_nobody_and_accounts_for_everything(tmp_path: Path) -> None:
+    blows = tuple(Blow(at, False, 0.3, trouble=what) for at, what in ((8, FULL), (14, STANDSTILL), (20, PASSWORD)))
+    _, outcome = campaign.prepare(2, 6, tmp_path).run("", plan=Plan(3, 0, blows), adversity=True)
+    assert outcome.violations == []
+    assert (outcome.worker_kills, outcome.losses, outcome.kept) == (0, [FULL, STANDSTILL, PASSWORD], 23)
+
+
+def test_a_plan_of_troubles_has_four_kinds_of_them_and_no_death() -> None:
+    plans = [draw_troubles(f"7/{n}", 300, TROUBLES) for n in range(20)]
+    assert all(len({blow.trouble for blow in plan.blows}) == len(plan.blows) == 4 for plan in plans)
+    assert {blow.trouble for plan in plans for blow in plan.blows} == set(TROUBLES)
+    assert not any(blow.server or blow.term or blow.loss for plan in plans for blow in plan.blows)
 
 
 def test_a_plan_with_losses_has_one_of_them_and_is_otherwise_the_same() -> None:
