@@ -16,7 +16,7 @@ import zstandard
 
 from bench.faults import audit, campaign
 from bench.faults.blows import LOSSES, Blow, Plan, draw, draw_troubles
-from bench.faults.troubles import FULL, PASSWORD, STANDSTILL, TROUBLES
+from bench.faults.troubles import FULL, STANDSTILL, TROUBLES
 from bench.web.known_site import KEPT, SECRET, KnownSite, build, choose_texts, hosts_of, texts_needed
 from bench.web.target import RESET, Answer, Visit, served
 from crawler.config import from_mapping
@@ -182,10 +182,10 @@ def test_a_small_run_with_two_killed_workers_and_a_killed_server_accounts_for_ev
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="127.0.0.0/8 and /proc: needs Linux")
 def test_a_small_run_of_troubles_kills_nobody_and_accounts_for_everything(tmp_path: Path) -> None:
-    blows = tuple(Blow(at, False, 0.3, trouble=what) for at, what in ((8, FULL), (14, STANDSTILL), (20, PASSWORD)))
+    blows = tuple(Blow(at, False, 0.3, trouble=what) for at, what in ((8, FULL), (14, STANDSTILL)))
     _, outcome = campaign.prepare(2, 6, tmp_path).run("", plan=Plan(3, 0, blows), adversity=True)
     assert outcome.violations == []
-    assert (outcome.worker_kills, outcome.losses, outcome.kept) == (0, [FULL, STANDSTILL, PASSWORD], 23)
+    assert (outcome.worker_kills, outcome.losses, outcome.kept) == (0, [FULL, STANDSTILL], 23)
 
 
 def test_a_plan_of_troubles_has_four_kinds_of_them_and_no_death() -> None:
