@@ -568,6 +568,7 @@ class Columns:
     pub_date: str | None = None  # ISO 8601 date
     canonical_link: str | None = None  # what the page names as its original (rel=canonical), within its domain
     text: str = ""
+    comments: str = ""  # what readers wrote below the text, an empty line between two (COMMENTS=separate)
     parts: list[Span] = field(default_factory=list)  # of `text`: `LEVELS`, by start, the longer first
     # --- what the stages found ---------------------------------------------------------------------------------------
     language: str | None = None  # ISO 639-1
@@ -638,6 +639,7 @@ class Document(Columns):
 
     depth: int = 0
     profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
+    choices: dict[str, str] = field(default_factory=dict)  # what its allowlist entry asks of the extraction
     fields: dict[str, str] = field(default_factory=dict)  # of a record of a JSON source: where each stands
     lease_token: str | None = None
     former_text: bytes = b""  # what stands for the text this URL was kept with at its last visit (`Visit.text`)
@@ -680,7 +682,7 @@ class Document(Columns):
 
     def forget_text(self) -> None:
         """Nothing of the main text stays, nor what was said of its places."""
-        self.text, self.parts, self.pii_spans = "", [], []
+        self.text, self.comments, self.parts, self.pii_spans = "", "", [], []
 
     def __repr__(self) -> str:
         """Short and free of text: Scrapy logs the repr of an item when a component fails."""

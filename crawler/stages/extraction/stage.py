@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, ClassVar
 
+from lxml import etree
 from resiliparse.extract.html2text import extract_plain_text
 from trafilatura import bare_extraction
 
@@ -37,6 +38,7 @@ from crawler.stages.extraction.contents import Contents, contents_of, without_co
 from crawler.stages.extraction.escaped import escaped_tags, without_tags
 from crawler.stages.extraction.faster import install
 from crawler.stages.extraction.further import without_further
+from crawler.stages.extraction.hidden import drop_hidden, hidden_in
 from crawler.stages.extraction.learned.extract import extract
 from crawler.stages.extraction.learned.model import the_model
 from crawler.stages.extraction.learned.walk import Walked, walk
@@ -60,6 +62,11 @@ from crawler.urls.refresh import is_redirect, moves_a_notice
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it warns about pages; the verdict says what happened
 
+_MAY_HIDE = re.compile(
+    rb"hidden|<dialog|display\s*:\s*none|opacity\s*:\s*[0.]|text-indent|position\s*:\s*(?:absolute|fixed)",
+    re.IGNORECASE,
+)
+"""What a page has that hides something; what has been encoded otherwise than ASCII is not looked into."""
 _BLANK_LINES = re.compile(r"\n{3,}")
 _ELSEWHERE = 0.5
 """F1 that the model expects under which the chain's text is compared with all that the model saw: where it has more
@@ -103,6 +110,7 @@ class ExtractionStage:
         self._min_words = config.min_words
         self._extractor = config.extractor
         self._format = config.text_format
+        self._comments, self._hidden_text = config.comments, config.hidden_text
         self._chain = chain or Chain()
         install()
         if self._extractor == "learned":
@@ -114,6 +122,7 @@ class ExtractionStage:
         Drops: consent_wall, no_text, too_short (under EXTRACTION_MIN_WORDS words), redirected (by a refresh).
         """
         tree, doc.tree = doc.tree, None
+        size = len(doc.html)
         if is_redirect(doc.refresh):
             return _leads_on(doc)
         contents: list[Contents] = []
@@ -130,6 +139,7 @@ class ExtractionStage:
             open_shadows(tree)
             if not doc.fields:  # a record says them itself
                 self._fill_metadata(doc, tree)
+            doc.quality_signals["hidden"] = self._count_hidden(doc, tree)
             marked, named, verse = code_chars(tree), named_code(tree), verse_chars(tree)
             contents = contents_of(tree, doc.url)
             tags = escaped_tags(tree, doc.html)
@@ -145,7 +155,7 @@ class ExtractionStage:
             found = found.edited(text)
         doc.text, doc.parts = found.text, [*found.parts]
         recount(doc)
-        doc.extraction_yield = round(doc.char_count / len(doc.html), 4) if doc.html else None
+        doc.extraction_yield = round(doc.char_count / size, 4) if size else None
         if moves_a_notice(doc.refresh) and doc.word_count < self._chain.shown_words:
             return _leads_on(doc)
         if doc.consent_words >= doc.word_count > 0 or (doc.consent_words and not doc.text):
@@ -157,6 +167,17 @@ class ExtractionStage:
         if doc.word_count < self._min_words:
             return Drop(self.name, DropReason.TOO_SHORT, f"{doc.word_count} words, needs {self._min_words}")
         return doc
+
+    def _count_hidden(self, doc: Document, tree: Any) -> int:
+        """Words that no reader sees; they leave the page where HIDDEN_TEXT says so."""
+        if not _MAY_HIDE.search(doc.html):
+            return 0
+        hidden = hidden_in(tree)
+        if hidden.elements and doc.choices.get("hidden_text", self._hidden_text) == "drop":
+            drop_hidden(hidden)
+            doc.html = etree.tostring(tree, encoding="utf-8")  # resiliparse reads bytes
+            doc.charset = "utf-8"
+        return hidden.words
 
     def _or_embedded(self, doc: Document, shown: Written) -> Written:
         """The text, or what the page's own data hold where the page itself shows too little."""
@@ -214,11 +235,17 @@ class ExtractionStage:
 
     def _learned_text(self, doc: Document, tree: Any) -> tuple[Written, str]:
         chain = cache(partial(self._chain_text, doc, tree))
-        found = extract(tree, text_format=self._format, opinion=lambda: chain()[0])
+        found = extract(
+            tree,
+            text_format=self._format,
+            comments=doc.choices.get("comments", self._comments),
+            opinion=lambda: chain()[0],
+        )
         if found.confidence < _ELSEWHERE and sum(map(str.isalnum, chain()[0])) > found.letters:
             return self._placed(found.page, chain()[0]), chain()[1]
         doc.extraction_confidence = found.confidence
         doc.page_type, doc.page_type_score = found.page_type, found.page_type_score
+        doc.comments = found.comments
         return found.written, "learned-second" if found.is_second else "learned"
 
     def _best_text(self, doc: Document, tree: Any) -> tuple[str, str]:

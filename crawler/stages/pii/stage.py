@@ -97,7 +97,7 @@ class PiiStage:
     def _found(self, doc: Document) -> dict[str, list[Hit]]:
         """What is personal in each field that repeats the page. A byline is a published name: it is no finding."""
         found = {"text": self.hits(doc.text, doc.language)}
-        for field in ("title", "description"):
+        for field in ("title", "description", "comments"):
             found[field] = self.hits(getattr(doc, field) or "", doc.language)
         found["author"] = self._structured(self._outline(doc.author or ""), doc.language)
         return found

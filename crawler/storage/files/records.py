@@ -16,7 +16,7 @@ from crawler.document import HELD_PREFIX, RECORD_FIELDS, Document, Drop, Reason,
 
 Record = dict[str, Any]
 
-TEXT_FIELDS = ("title", "description", "author", "text")
+TEXT_FIELDS = ("title", "description", "author", "comments", "text")
 """Fields that repeat what the page says. A rejected record has them only where policy allows it."""
 SPAN_FIELDS = ("parts", "pii_spans")
 """Fields that say where something stands in `text`: three lists of the same length, by the names of `SPAN`."""

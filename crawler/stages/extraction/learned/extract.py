@@ -23,6 +23,7 @@ from crawler.stages.extraction.learned.numbers import Numbers, features, page_nu
 from crawler.stages.extraction.learned.opinion import is_asked, moved, strangeness
 from crawler.stages.extraction.learned.rows import with_whole_rows
 from crawler.stages.extraction.learned.said import said
+from crawler.stages.extraction.learned.threads import comments_of, labeller_of, with_speakers
 from crawler.stages.extraction.learned.walk import Walked, walk
 from crawler.stages.extraction.written import Written
 from crawler.stages.models.odds import SCALE
@@ -50,6 +51,8 @@ class Found:
     is_second: bool = False
     """True where the second opinion was asked."""
     page: Walked = field(default_factory=Walked)
+    comments: str = ""
+    """What readers wrote below the text, where it is asked for: COMMENTS=separate."""
     letters: int = 0
     """Letters and digits of all blocks of the page, menus and all."""
 
@@ -60,7 +63,12 @@ class Found:
 
 
 def extract(
-    tree: Any, *, text_format: str = "text", model: Model | None = None, opinion: Callable[[], str] | None = None
+    tree: Any,
+    *,
+    text_format: str = "text",
+    comments: str = "keep",
+    model: Model | None = None,
+    opinion: Callable[[], str] | None = None,
 ) -> Found:
     """The main text of a parsed page; `text_format` is text or markdown.
 
@@ -73,7 +81,7 @@ def extract(
         return Found()
     rows, numbers = features(page, model.scores, tree.findtext(".//title") or "")
     chances = page_types(model, rows, said(tree, page.names))
-    return judge(model, page, rows, numbers, chances, text_format=text_format, opinion=opinion)
+    return judge(model, page, rows, numbers, chances, text_format=text_format, comments=comments, opinion=opinion)
 
 
 def judge(
@@ -84,6 +92,7 @@ def judge(
     chances: dict[str, float],
     *,
     text_format: str = "text",
+    comments: str = "keep",
     opinion: Callable[[], str] | None = None,
 ) -> Found:
     """The main text of a walked page, from what `features` and `page_types` answer."""
@@ -96,11 +105,16 @@ def judge(
     kind = max(chances, key=chances.__getitem__)
     if kind not in REPEATING:
         sums = without_copies(page, sums)
+    labeller = labeller_of(page, sums, numbers.words, kind)
+    sums = with_speakers(page, sums, numbers.words, labeller, comments)
     kept, expected = choose(sums, numbers.words)
     if expected < LEAST_EXPECTED:
         kept[:] = False
-    written = write(page, kept.tolist(), text_format)
-    return Found(written, round(expected, 3), kind, round(chances[kind], 3), is_second, page, numbers.letters)
+    said_below = comments_of(page, labeller) if comments == "separate" else ""
+    written = write(page, kept.tolist(), text_format, labeller)
+    return Found(
+        written, round(expected, 3), kind, round(chances[kind], 3), is_second, page, said_below, numbers.letters
+    )
 
 
 def _is_doubtful(sums: NDArray[np.int64], numbers: Numbers, article: float) -> bool:

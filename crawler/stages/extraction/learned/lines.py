@@ -37,13 +37,16 @@ class Line:
     source: int = -1
     """Of code: the <pre> around it."""
     language: str = ""
-    quoted: bool = False
+
+    @property
+    def quoted(self) -> bool:
+        """True where it repeats the words of others."""
+        return self.labels[1] is not None and self.labels[1].name == "quotation"
+
     number: str = ""
     """Of an item, or of a heading that begins one, of an ordered list: "3."."""
     holder: int = -1
     """The element that it begins in."""
-    item: int = -1
-    """The list item around it."""
     labels: Labels = NOTHING
     """What part of the page it is."""
     indent: int = 0
@@ -58,9 +61,9 @@ class _Piece(NamedTuple):
     gap: str
 
 
-def write(page: Walked, kept: list[bool], text_format: str = "text") -> Written:
+def write(page: Walked, kept: list[bool], text_format: str = "text", labeller: Labeller | None = None) -> Written:
     """The text of the kept blocks."""
-    lines = _lines(page, kept)
+    lines = _lines(page, kept, labeller or Labeller(page))
     languages = tuple(dict.fromkeys(line.language for line in lines if line.language))
     pieces = _markdown(page, lines) if text_format == "markdown" else _plain(lines)
     return Written(*_joined(pieces), languages)
@@ -68,7 +71,7 @@ def write(page: Walked, kept: list[bool], text_format: str = "text") -> Written:
 
 def all_lines(page: Walked) -> Iterator[tuple[str, Labels]]:
     """Every line of a page as plain text, with what it is."""
-    return ((_plainly(line), line.labels) for line in _lines(page, [True] * len(page.texts)))
+    return ((_plainly(line), line.labels) for line in _lines(page, [True] * len(page.texts), Labeller(page)))
 
 
 def _joined(pieces: Iterable[_Piece]) -> tuple[str, tuple[Span, ...]]:
@@ -85,7 +88,7 @@ def _joined(pieces: Iterable[_Piece]) -> tuple[str, tuple[Span, ...]]:
     return "".join(texts), parts.spans()
 
 
-def _lines(page: Walked, kept: list[bool]) -> list[Line]:
+def _lines(page: Walked, kept: list[bool], labeller: Labeller) -> list[Line]:
     found: list[Line] = []
     begun = set[int]()  # list items that have their sign
     rows, items, sources = _nearest(page, "tr"), _nearest(page, "li"), _nearest(page, "pre")
@@ -94,37 +97,36 @@ def _lines(page: Walked, kept: list[bool]) -> list[Line]:
         if not kept[i]:
             continue
         holder, kind = page.holders[i], Kind(page.kinds[i])
-        row, item = rows[holder], items[holder]
+        row, item = rows[holder], labeller.item(items[holder])
         text, last = page.shown.get(i, block), found[-1] if found else None
         if kind is Kind.CODE:
             if not page.marks[holder] & Mark.CONTROL:  # a button that copies it
                 _add_code(page, found, holder, text, sources[holder])
         elif row >= 0 and values.has(row):
             if last is None or last.row != row:
-                found.append(last := _row(page, holder, row))
-                last.holder, last.item = holder, item
+                found.append(last := _row(page, row))
+                last.holder = holder
             cell = cell_of(page, holder, row)
             if item not in begun and (number := page.numbers.get(item)):
                 text = f"{number} {text}"
             last.cells[cell] = f"{last.cells[cell]} {text}" if cell in last.cells else text
         else:
             found.append(_line(page, holder, kind, text, -1 if item in begun else item))
-            found[-1].holder, found[-1].item = holder, item
+            found[-1].holder = holder
             if item >= 0 and item not in begun:
                 _number(page, found[-1], item, i, begun)
         begun.add(item)
     lines = _without_echoes(found)
-    _label(page, lines)
+    _label(lines, labeller)
     return lines
 
 
-def _label(page: Walked, lines: list[Line]) -> None:
+def _label(lines: list[Line], labeller: Labeller) -> None:
     """Say of each line what part of the page it is; rows of a single cell are no table."""
-    labeller = Labeller(page)
     tables = {line.table for line in lines if len(line.cells) > 1}
     for line in lines:
         table = line.table if line.table in tables else -1
-        line.labels = labeller.labels(line.holder, line.kind, item=line.item, table=table, source=line.source)
+        line.labels = labeller.labels(line.holder, line.kind, table=table, source=line.source)
 
 
 def _without_echoes(lines: list[Line]) -> list[Line]:
@@ -143,25 +145,21 @@ def _add_code(page: Walked, found: list[Line], holder: int, text: str, source: i
     if found and source >= 0 and found[-1].source == source:
         found[-1].text += "\n" + text
         return
-    quoted = bool(page.marks[holder] & Mark.QUOTE)
-    language = _language(page, holder)
-    found.append(Line(Kind.CODE, text, source=source, language=language, quoted=quoted, holder=holder))
+    found.append(Line(Kind.CODE, text, source=source, language=_language(page, holder), holder=holder))
 
 
-def _row(page: Walked, holder: int, row: int) -> Line:
-    quoted = bool(page.marks[holder] & Mark.QUOTE)
-    return Line(Kind.CELL, row=row, table=around(page, row, "table"), quoted=quoted)
+def _row(page: Walked, row: int) -> Line:
+    return Line(Kind.CELL, row=row, table=around(page, row, "table"))
 
 
 def _line(page: Walked, holder: int, kind: Kind, text: str, item: int) -> Line:
     """`item`: the list item that the block is the first of; −1 for none."""
-    quoted = bool(page.marks[holder] & Mark.QUOTE)
     if kind is Kind.HEADING:
         tag = page.tags[holder]
-        return Line(kind, text, level=int(tag[1]) if tag[1:].isdigit() else 6, quoted=quoted)
+        return Line(kind, text, level=int(tag[1]) if tag[1:].isdigit() else 6)
     if item >= 0:
-        return Line(Kind.ITEM, text, level=_list_depth(page, item), quoted=quoted)
-    return Line(Kind.PARAGRAPH, text, quoted=quoted)
+        return Line(Kind.ITEM, text, level=_list_depth(page, item))
+    return Line(Kind.CONTROL if kind is Kind.CONTROL else Kind.PARAGRAPH, text)
 
 
 def _number(page: Walked, line: Line, item: int, block: int, begun: set[int]) -> None:
