@@ -34,6 +34,16 @@ PROFILE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 """How a profile may be called."""
 
 
+COMMENTS = ("keep", "drop", "separate")
+"""What becomes of what readers wrote below a text."""
+HIDDEN_TEXT = ("drop", "keep")
+"""What becomes of what no reader of a page sees."""
+
+
+CHOICES = {"comments": COMMENTS, "hidden_text": HIDDEN_TEXT}
+"""What an entry of the allowlist may ask of the extraction, with the values of each."""
+
+
 def _check_profile(value: str) -> str | None:
     if PROFILE_NAME.fullmatch(value):
         return None
@@ -60,6 +70,18 @@ class ExtractionConfig:
         "text",
         "layout of the text: text, or markdown",
         choices=("text", "markdown"),
+    )
+    comments: str = setting(
+        "COMMENTS",
+        "drop",
+        "what readers wrote below a text: keep it in the text, drop it, or separate it (field comments of the record)",
+        choices=COMMENTS,
+    )
+    hidden_text: str = setting(
+        "HIDDEN_TEXT",
+        "drop",
+        "what no reader of a page sees (hidden, display: none, closed dialogs, off screen): drop, or keep; counted",
+        choices=HIDDEN_TEXT,
     )
     min_words: int = setting("EXTRACTION_MIN_WORDS", 100, "fewer words are too_short", minimum=0)
     yield_share: float = setting("YIELD_MIN_SHARE", 0.6, "of the usual text of their shape of URL; latest pages that "

@@ -18,8 +18,9 @@ from crawler.stages.pii.known import Known
 from crawler.stages.pii.mailing_lists import is_mailing_list
 from crawler.stages.pii.names import NameFinder, install_command, installed_name
 from crawler.stages.pii.page import Hit
-from crawler.stages.pii.redact import Placeholders, redact, resolve
+from crawler.stages.pii.redact import Placeholders, edits_of, redact, resolve
 from crawler.stages.pii.signs import sign_in
+from crawler.stages.text.spans import moved
 from crawler.stages.text.words import recount
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class PiiStage:
     def _found(self, doc: Document) -> dict[str, list[Hit]]:
         """What is personal in each field that repeats the page. A byline is a published name: it is no finding."""
         found = {"text": self.hits(doc.text, doc.language)}
-        for field in ("title", "description"):
+        for field in ("title", "description", "comments"):
             found[field] = self.hits(getattr(doc, field) or "", doc.language)
         found["author"] = self._structured(self._outline(doc.author or ""), doc.language)
         return found
@@ -109,6 +110,7 @@ class PiiStage:
             every = resolve([*hits, *known.among(values[field])]) if known else hits
             redacted, spans = redact(values[field], every, placeholders)
             if field == "text":
+                doc.parts = moved(doc.parts, edits_of(values[field], every, spans), redacted)
                 doc.pii_spans = spans
             if values[field]:
                 setattr(doc, field, redacted)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
+from crawler.stages.extraction.hidden import is_closed
+
 MOST_WORDS = 8
 """More words than these are no label: a click opens them, as "read more" does."""
 LEAST_CHARACTERS = 2
@@ -45,17 +47,6 @@ _CANDIDATES = etree.XPath(
 def unseen_in(body: Any) -> dict[Any, Unseen]:
     """The spans and links in a page's body that nobody sees. Keep the result: it keeps the elements' identity."""
     return {element: why for element in _CANDIDATES(body) if (why := _why(element.attrib)) is not None}
-
-
-def is_closed(attributes: Any) -> bool:
-    """True where the page shows nothing of an element until a script changes it (HTML 6.1, CSS 2.2 9.2.4 and 11.2)."""
-    if attributes.get("hidden", "until-found").lower() != "until-found":
-        return True
-    style = attributes.get("style")
-    if not style:
-        return False
-    plain = style.replace(" ", "").lower()
-    return "display:none" in plain or "visibility:hidden" in plain
 
 
 def without_unseen(pieces: Sequence[str], veiled: Sequence[Veiled]) -> list[str]:

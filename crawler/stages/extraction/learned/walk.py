@@ -16,8 +16,9 @@ import orjson
 from lxml.etree import iterwalk
 
 from crawler.stages.extraction.anchors import leads_to_itself
+from crawler.stages.extraction.hidden import is_closed
 from crawler.stages.extraction.learned.shown import are_apart, are_words, as_shown, words_of
-from crawler.stages.extraction.learned.unseen import Unseen, Veiled, is_closed, unseen_in, without_unseen
+from crawler.stages.extraction.learned.unseen import Unseen, Veiled, unseen_in, without_unseen
 from crawler.stages.extraction.ordinals import NUMBER, number_in
 
 MAX_BLOCKS = 20_000
