@@ -12,7 +12,7 @@ from typing import Any
 
 from crawler.config import Config
 from crawler.document import DropReason, Reason
-from crawler.stages.language.identifiers import normal_code
+from crawler.stages.language.codes import Scores
 from crawler.stages.quality.profile_file import read_profiles
 from crawler.stages.quality.rules.base import RuleSet, limits_of
 from crawler.stages.quality.rules.profiles import rules_for
@@ -99,11 +99,10 @@ class Thresholds:
 
     def _of_language(self, record: Record) -> Threshold:
         language = str(record.get("language") or "")
-        given = {
-            normal_code(code): score for code, _, score in (p.partition(":") for p in self._config.language.min_scores)
-        }
-        name = f"LANGUAGE_MIN_SCORES {language}" if language in given else "LANGUAGE_MIN_SCORE"
-        minimum = float(given.get(language, self._config.language.min_score))
+        config = self._config.language
+        own = Scores(config.min_score, config.min_scores).own(language, record.get("language_script"))
+        name = "LANGUAGE_MIN_SCORE" if own is None else f"LANGUAGE_MIN_SCORES {language}"
+        minimum = config.min_score if own is None else own
         return Threshold(name, "language_score", False, minimum, R.LANGUAGE_LOW_SCORE, final=False)
 
 
