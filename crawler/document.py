@@ -547,6 +547,19 @@ class Exchange:
     truncated: str = ""  # reason, as WARC-Truncated has it, where the body is not all of it
 
 
+Span = tuple[int, int, str]
+"""A passage of a text: where it starts and ends (code points, the end not included), and what it is called."""
+
+SPEAKERS = ("post", "comment")
+"""Whose words: an entry of a thread; what a reader wrote below somebody's page."""
+ROLES = ("quotation", "footnote", "boilerplate")
+"""What for: somebody's words again; a note on a passage; what stands on every page of the site."""
+FORMS = ("heading", "paragraph", "list", "table", "code", "caption", "user")
+"""In which form. Every line of a text is one of these. `user`: name, role, date of who wrote a post or a comment."""
+LEVELS = (SPEAKERS, ROLES, FORMS)
+"""Parts of one level do not overlap; one of a later level lies within one of an earlier level, or outside all of it."""
+
+
 @dataclass(slots=True)
 class Columns:
     """What is written of a page: every field here, and no other, is a column of the record (`docs/record.md`)."""
@@ -562,6 +575,7 @@ class Columns:
     pub_date: str | None = None  # ISO 8601 date
     canonical_link: str | None = None  # what the page names as its original (rel=canonical), within its domain
     text: str = ""
+    parts: list[Span] = field(default_factory=list)  # of `text`: `LEVELS`, by start, the longer first
     # --- what the stages found ---------------------------------------------------------------------------------------
     language: str | None = None  # ISO 639-1, 639-3 where it has none; "und": none that the identifiers know
     language_script: str | None = None  # ISO 15924, "Hans" and "Hant" told apart
@@ -597,7 +611,7 @@ class Columns:
     pii_flag: bool = False
     pii_span_count: int = 0
     pii_entity_types: list[str] = field(default_factory=list)
-    pii_spans: list[tuple[int, int, str]] = field(default_factory=list)
+    pii_spans: list[Span] = field(default_factory=list)
     dup_of: str | None = None  # canonical URL of the owner, on rejected duplicates
     dup_similarity: float | None = None
     # --- how it was fetched ------------------------------------------------------------------------------------------
@@ -659,7 +673,6 @@ class Document(Columns):
     consent_words: int = 0  # of a request for consent that is all the page shows
     embedded: tuple[str, str] | None = None  # text that the page's own data hold, and where it stood
     captured: str = ""  # running text of the JSON that the page fetched in the browser
-    code_lines: frozenset[str] = frozenset()  # of the page's <pre>, white space collapsed, until its quality is judged
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0
     body_bytes: int = 0  # size of the response body
@@ -673,6 +686,10 @@ class Document(Columns):
         """Take over all that another process, or a copy, has found out: whoever holds this document sees it."""
         for one in dataclasses.fields(self):
             setattr(self, one.name, getattr(other, one.name))
+
+    def forget_text(self) -> None:
+        """Nothing of the main text stays, nor what was said of its places."""
+        self.text, self.parts, self.pii_spans = "", [], []
 
     def __repr__(self) -> str:
         """Short and free of text: Scrapy logs the repr of an item when a component fails."""

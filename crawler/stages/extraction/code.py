@@ -5,14 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lxml.etree import iterwalk
-
 CODE = ("pre", "code", "tt", "kbd", "samp")
-_IN_A_LINE = frozenset(
-    ("a", "abbr", "b", "bdi", "bdo", "big", "cite", "del", "dfn", "em", "font", "i", "ins", "label", "mark", "q", "s",
-     "small", "span", "strike", "strong", "sub", "sup", "u", "var", "wbr", *CODE[1:])
-)  # fmt: skip
-"""Elements within a line of code; every other one has lines of its own."""
 LANGUAGE = re.compile(
     r"\b(?:lang(?:uage)?|brush|highlight(?:-source)?|sourceCode)[-: ]\s*([A-Za-z][A-Za-z0-9+#]{0,19})"
 )
@@ -36,26 +29,6 @@ def code_chars(tree: Any) -> int:
         else:
             chars += len(element.text or "")
     return chars
-
-
-def code_lines(tree: Any) -> frozenset[str]:
-    """The lines of the page's <pre>, white space collapsed; line breaks and the elements that hold a line end one."""
-    lines: set[str] = set()
-    inner = 0
-    for pre in tree.iter("pre"):
-        if inner:  # the lines of a <pre> in another one are noted with it
-            inner -= 1
-            continue
-        inner = sum(1 for _ in pre.iterdescendants("pre"))
-        parts: list[str] = []
-        for event, element in iterwalk(pre, events=("start", "end")):
-            if element.tag not in _IN_A_LINE:
-                parts.append("\n")
-            text = element.text if event == "start" else element.tail if element is not pre else None
-            if text:
-                parts.append(text)
-        lines.update(" ".join(line.split()) for line in "".join(parts).split("\n"))
-    return frozenset(lines - {""})
 
 
 def language_of(names: list[str]) -> str:

@@ -18,8 +18,9 @@ from crawler.stages.pii.known import Known
 from crawler.stages.pii.mailing_lists import is_mailing_list
 from crawler.stages.pii.names import NameFinder, install_command, installed_name
 from crawler.stages.pii.page import Hit
-from crawler.stages.pii.redact import Placeholders, redact, resolve
+from crawler.stages.pii.redact import Placeholders, edits_of, redact, resolve
 from crawler.stages.pii.signs import sign_in
+from crawler.stages.text.spans import moved
 from crawler.stages.text.words import recount
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class PiiStage:
             every = resolve([*hits, *known.among(values[field])]) if known else hits
             redacted, spans = redact(values[field], every, placeholders)
             if field == "text":
+                doc.parts = moved(doc.parts, edits_of(values[field], every, spans), redacted)
                 doc.pii_spans = spans
             if values[field]:
                 setattr(doc, field, redacted)

@@ -20,7 +20,7 @@ from crawler.stages.quality.profile_file import read_profiles
 from crawler.stages.quality.rules.base import Failure, Page, RuleSet
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.score import PROFILES, Profile, choose_profile, measure
-from crawler.stages.text.words import recount
+from crawler.stages.text.spans import change_text
 
 
 class QualityStage:
@@ -54,8 +54,7 @@ class QualityStage:
         Drops: placeholder, soft_404, login_wall, error_page, every reason of the rule sets, low_quality.
         """
         language = doc.language or "en"
-        page = Page(doc.text, language, code=doc.code_lines)
-        doc.code_lines = frozenset()
+        page = Page(doc.text, language, parts=tuple(doc.parts))
         signals = doc.quality_signals | measure(page)
         profile, chosen_by = self._profile_for(doc, signals)
         doc.quality_signals = signals | {"profile": profile, "profile_by": chosen_by, "tokenizer": page.counter.name}
@@ -93,7 +92,7 @@ class QualityStage:
             skipped |= found.skipped
             failure = failure or found.failure
             if failure is None and found.text is not None and found.text != page.text:
-                page = Page(found.text, page.language, page.tokenizer, page.code)
+                page = page.cleaned(found.text)
         if skipped:
             doc.quality_signals["skipped_rules"] = skipped
         if failure is None and page.text != doc.text:
@@ -137,5 +136,4 @@ def _missing(doc: Document, kind: Profile) -> str:
 
 def _replace_text(doc: Document, text: str) -> None:
     doc.quality_signals["cleaned_chars"] = len(doc.text) - len(text)
-    doc.text = text
-    recount(doc)
+    change_text(doc, text)

@@ -16,7 +16,7 @@ import orjson
 from crawler.config.stages import columns
 from crawler.document import Columns, LanguageShare, Signal
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.records import TEXT_FIELDS, VERDICT, Record, record_fields
+from crawler.storage.files.records import OF_TEXT, SPAN_FIELDS, TEXT_FIELDS, VERDICT, Record, as_lists, record_fields
 
 SCHEMA_VERSION = "crawler-record/1"
 """Of the Parquet schema, in the metadata of each file. Raised where a column changes its type or goes; new columns at
@@ -24,7 +24,7 @@ the end, which old readers ignore, leave it."""
 EXTRA = "extra"
 """The column of what no field names: a JSON object, null where there is none."""
 _FIRST = ("url", "canonical_url", "domain")
-_LAST = (*TEXT_FIELDS, "pii_spans")  # of a rejected record, where it has them at all
+_LAST = OF_TEXT  # of a rejected record, where it has them at all
 
 
 def rejected_fields() -> tuple[str, ...]:
@@ -119,12 +119,16 @@ def fits(kind: str, value: Any) -> bool:
     if kind == "int64":
         return type(value) is int and -(2**63) <= value < 2**63
     if kind.startswith("list<"):
+        if kind == "list<span>":
+            return _are_spans(value)
         return type(value) is list and all(_ITEMS[kind[5:-1]](item) for item in value)
     return type(value) in _PYTHON[kind]
 
 
-def _is_span(item: Any) -> bool:
-    return type(item) is list and [type(part) for part in item] == [int, int, str]
+def _are_spans(value: Any) -> bool:
+    if type(value) is not dict or value.keys() != SPAN.keys() or len({len(one) for one in value.values()}) != 1:
+        return False
+    return all(type(item) is (str if of == "string" else int) for name, of in SPAN.items() for item in value[name])
 
 
 def _is_signal(item: Any) -> bool:
@@ -146,7 +150,6 @@ def _is_number(value: Any) -> bool:
 
 _PYTHON: dict[str, tuple[type, ...]] = {"string": (str,), "bool": (bool,), "double": (float, int)}
 _ITEMS: dict[str, Callable[[Any], bool]] = {
-    "span": _is_span,
     "signal": _is_signal,
     "share": _is_share,
     "string": lambda item: type(item) is str,
@@ -159,7 +162,7 @@ def _to_column(kind: str, value: Any) -> Any:
     if kind == "json":
         return orjson.dumps(value).decode()
     if kind == "list<span>":
-        return [dict(zip(SPAN, span, strict=True)) for span in value]
+        return [dict(zip(SPAN, span, strict=True)) for span in zip(*(value[name] for name in SPAN), strict=True)]
     return value
 
 
@@ -177,8 +180,7 @@ def record_of_row(row: Mapping[str, Any]) -> Record:
 def _absent(record: Record) -> Iterator[str]:
     if record.get("text") is None:
         yield from (name for name in TEXT_FIELDS if name in record)
-    if "pii_spans" in record and record["pii_spans"] is None:
-        yield "pii_spans"
+    yield from (name for name in SPAN_FIELDS if name in record and record[name] is None)
 
 
 def _from_column(kind: str, value: Any) -> Any:
@@ -187,14 +189,14 @@ def _from_column(kind: str, value: Any) -> Any:
     if kind == "json":
         return orjson.loads(value)
     if kind == "list<span>":
-        return [[span[name] for name in SPAN] for span in value]
+        return as_lists(tuple(span[name] for name in SPAN) for span in value)
     return value
 
 
 def card_features(*, as_json: bool, without: Iterable[str] = ()) -> list[dict[str, Any]]:
     """The columns of kept records as the YAML of a dataset card declares them (`dataset_info.features`).
 
-    as_json: of JSON lines, where objects are objects and a span is a list; else of Parquet.
+    as_json: of JSON lines, where objects are objects and spans are three lists; else of Parquet.
     """
     names = [name for name in (*record_fields(), *(() if as_json else (EXTRA,))) if name not in frozenset(without)]
     return [{"name": name, **_feature(kind_of(name), as_json=as_json)} for name in names]
@@ -202,13 +204,11 @@ def card_features(*, as_json: bool, without: Iterable[str] = ()) -> list[dict[st
 
 def _feature(kind: str, *, as_json: bool) -> dict[str, Any]:
     if kind == "list<span>" and as_json:
-        return {"list": {"list": "json"}}
+        return {"struct": [{"name": name, "list": of} for name, of in SPAN.items()]}
     if kind.startswith("list<"):
         struct = _STRUCTS.get(kind[5:-1])
         return {
-            "list": [{"name": name, **_feature(of, as_json=as_json)} for name, of in struct.items()]
-            if struct
-            else kind[5:-1]
+            "list": [{"name": n, **_feature(of, as_json=as_json)} for n, of in struct.items()] if struct else kind[5:-1]
         }
     return {"dtype": {"json": "json" if as_json else "string", "double": "float64"}.get(kind, kind)}
 

@@ -15,7 +15,7 @@ from crawler.stages.parse.stage import ParseStage, parse_html
 
 def written(body: str, text_format: str = "markdown") -> str:
     page = walk(parse_html(f"<body>{body}</body>"))
-    return write(page, [True] * len(page.texts), text_format)[0]
+    return write(page, [True] * len(page.texts), text_format).text
 
 
 def table(*rows: str) -> str:

@@ -175,7 +175,7 @@ def test_what_a_style_hides_is_marked():
 
 
 def test_the_languages_of_code_are_named():
-    assert extract(parse_html(page(ARTICLE))).languages == ("python",)
+    assert extract(parse_html(page(ARTICLE))).written.languages == ("python",)
 
 
 def run_stage(html: str, **config: str | int) -> Document:

@@ -22,7 +22,7 @@ def text_of(body: str) -> str:
     tree = parse_html(f"<body>{body}</body>")
     write_notation(tree)
     page = walk(tree)
-    return write(page, [True] * len(page.texts))[0]
+    return write(page, [True] * len(page.texts)).text
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def text_of(body: str, text_format: str = "text") -> str:
     tree = parse_html(f"<body>{body}</body>")
     number_items(tree)
     page = walk(tree)
-    return write(page, [True] * len(page.texts), text_format)[0]
+    return write(page, [True] * len(page.texts), text_format).text
 
 
 @pytest.mark.parametrize(

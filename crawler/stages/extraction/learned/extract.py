@@ -6,7 +6,7 @@ It leaves the tree as it is and never fails on a page: what has no blocks has no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from crawler.stages.extraction.learned.opinion import is_asked, moved, strangene
 from crawler.stages.extraction.learned.rows import with_whole_rows
 from crawler.stages.extraction.learned.said import said
 from crawler.stages.extraction.learned.walk import Walked, walk
+from crawler.stages.extraction.written import Written
 from crawler.stages.models.odds import SCALE
 
 REPEATING = frozenset({"documentation"})
@@ -39,19 +40,23 @@ SAID_WEIGHT = SCALE // 16 // 4
 class Found:
     """The main text of a page, and how sure the model is of it."""
 
-    text: str = ""
+    written: Written = field(default_factory=Written)
     confidence: float = 0.0
     """F1 that the model expects of the text, 0 to 1."""
     page_type: str | None = None
     """One of `KINDS`; None where the page has no block of text."""
     page_type_score: float | None = None
     """Probability of that type, 0 to 1."""
-    languages: tuple[str, ...] = ()
-    """Of the code in the text, as classes name them, without repetition."""
     is_second: bool = False
     """True where the second opinion was asked."""
+    page: Walked = field(default_factory=Walked)
     letters: int = 0
     """Letters and digits of all blocks of the page, menus and all."""
+
+    @property
+    def text(self) -> str:
+        """The main text alone."""
+        return self.written.text
 
 
 def extract(
@@ -94,8 +99,8 @@ def judge(
     kept, expected = choose(sums, numbers.words)
     if expected < LEAST_EXPECTED:
         kept[:] = False
-    text, languages = write(page, kept.tolist(), text_format)
-    return Found(text, round(expected, 3), kind, round(chances[kind], 3), languages, is_second, numbers.letters)
+    written = write(page, kept.tolist(), text_format)
+    return Found(written, round(expected, 3), kind, round(chances[kind], 3), is_second, page, numbers.letters)
 
 
 def _is_doubtful(sums: NDArray[np.int64], numbers: Numbers, article: float) -> bool:

@@ -7,12 +7,17 @@ its lines. Markdown adds the signs of headings, quotes, tables and fences; links
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
+from crawler.document import Span
 from crawler.stages.extraction.code import language_of
 from crawler.stages.extraction.learned.grid import Grid, ValueRows, around, cell_of
+from crawler.stages.extraction.learned.parts import NOTHING, Labeller, Labels, Parts
 from crawler.stages.extraction.learned.walk import Kind, Mark, Walked
+from crawler.stages.extraction.written import Written
 
 _LISTS = frozenset({"ul", "ol", "menu"})
 
@@ -35,15 +40,49 @@ class Line:
     quoted: bool = False
     number: str = ""
     """Of an item, or of a heading that begins one, of an ordered list: "3."."""
+    holder: int = -1
+    """The element that it begins in."""
+    item: int = -1
+    """The list item around it."""
+    labels: Labels = NOTHING
+    """What part of the page it is."""
     indent: int = 0
     """Of an item: the columns that Markdown puts before it, so that it stands in the items around it."""
 
 
-def write(page: Walked, kept: list[bool], text_format: str = "text") -> tuple[str, tuple[str, ...]]:
-    """The text of the kept blocks, and the languages of its code."""
+class _Piece(NamedTuple):
+    """Lines that are written as one; gap: what stands before them, unless they are the first."""
+
+    text: str
+    line: Line
+    gap: str
+
+
+def write(page: Walked, kept: list[bool], text_format: str = "text") -> Written:
+    """The text of the kept blocks."""
     lines = _lines(page, kept)
     languages = tuple(dict.fromkeys(line.language for line in lines if line.language))
-    return (_markdown(page, lines) if text_format == "markdown" else _plain(lines)), languages
+    pieces = _markdown(page, lines) if text_format == "markdown" else _plain(lines)
+    return Written(*_joined(pieces), languages)
+
+
+def all_lines(page: Walked) -> Iterator[tuple[str, Labels]]:
+    """Every line of a page as plain text, with what it is."""
+    return ((_plainly(line), line.labels) for line in _lines(page, [True] * len(page.texts)))
+
+
+def _joined(pieces: Iterable[_Piece]) -> tuple[str, tuple[Span, ...]]:
+    """The text of the pieces and its parts."""
+    texts: list[str] = []
+    parts = Parts()
+    at = 0
+    for piece in pieces:
+        gap = piece.gap if texts else ""
+        texts += (gap, piece.text)
+        start = at + len(gap)
+        at = start + len(piece.text)
+        parts.add(start, at, piece.line.labels)
+    return "".join(texts), parts.spans()
 
 
 def _lines(page: Walked, kept: list[bool]) -> list[Line]:
@@ -63,16 +102,29 @@ def _lines(page: Walked, kept: list[bool]) -> list[Line]:
         elif row >= 0 and values.has(row):
             if last is None or last.row != row:
                 found.append(last := _row(page, holder, row))
+                last.holder, last.item = holder, item
             cell = cell_of(page, holder, row)
             if item not in begun and (number := page.numbers.get(item)):
                 text = f"{number} {text}"
             last.cells[cell] = f"{last.cells[cell]} {text}" if cell in last.cells else text
         else:
             found.append(_line(page, holder, kind, text, -1 if item in begun else item))
+            found[-1].holder, found[-1].item = holder, item
             if item >= 0 and item not in begun:
                 _number(page, found[-1], item, i, begun)
         begun.add(item)
-    return _without_echoes(found)
+    lines = _without_echoes(found)
+    _label(page, lines)
+    return lines
+
+
+def _label(page: Walked, lines: list[Line]) -> None:
+    """Say of each line what part of the page it is; rows of a single cell are no table."""
+    labeller = Labeller(page)
+    tables = {line.table for line in lines if len(line.cells) > 1}
+    for line in lines:
+        table = line.table if line.table in tables else -1
+        line.labels = labeller.labels(line.holder, line.kind, item=line.item, table=table, source=line.source)
 
 
 def _without_echoes(lines: list[Line]) -> list[Line]:
@@ -92,7 +144,8 @@ def _add_code(page: Walked, found: list[Line], holder: int, text: str, source: i
         found[-1].text += "\n" + text
         return
     quoted = bool(page.marks[holder] & Mark.QUOTE)
-    found.append(Line(Kind.CODE, text, source=source, language=_language(page, holder), quoted=quoted))
+    language = _language(page, holder)
+    found.append(Line(Kind.CODE, text, source=source, language=language, quoted=quoted, holder=holder))
 
 
 def _row(page: Walked, holder: int, row: int) -> Line:
@@ -152,8 +205,8 @@ def _language(page: Walked, holder: int) -> str:
     return language_of(names)
 
 
-def _plain(lines: list[Line]) -> str:
-    return "\n".join(map(_plainly, lines))
+def _plain(lines: list[Line]) -> Iterator[_Piece]:
+    return (_Piece(_plainly(line), line, "\n") for line in lines)
 
 
 def _plainly(line: Line) -> str:
@@ -170,18 +223,17 @@ def _headed(line: Line) -> str:
     return f"{line.number} {line.text}" if line.number else line.text
 
 
-def _markdown(page: Walked, lines: list[Line]) -> str:
+def _markdown(page: Walked, lines: list[Line]) -> Iterator[_Piece]:
     grid = Grid(page) if any(line.kind is Kind.CELL for line in lines) else None
-    parts: list[str] = []
     for (kind, _), group in groupby(lines, lambda line: (line.kind, line.table)):
         run = list(group)
         if kind is Kind.CELL and grid is not None and any(len(line.cells) > 1 for line in run):
-            parts.append("\n".join(_quoted(run[0], row) for row in grid.rows([line.cells for line in run])))
-        elif kind is Kind.ITEM:
-            parts.append("\n".join(map(_signed, run)))
+            rows = grid.rows([line.cells for line in run])
+            yield _Piece("\n".join(_quoted(run[0], row) for row in rows), run[0], "\n\n")
         else:
-            parts.extend(map(_signed, run))
-    return "\n\n".join(parts).strip("\n")
+            for line in run:
+                is_next = kind is Kind.ITEM and line is not run[0]
+                yield _Piece(_signed(line), line, "\n" if is_next else "\n\n")
 
 
 def _signed(line: Line) -> str:

@@ -8,18 +8,16 @@ from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from typing import Any, ClassVar
 
-from crawler.document import Reason
+from crawler.document import Reason, Span
 from crawler.stages.quality.ngrams import Ints
 from crawler.stages.quality.punctuation import ends_a_sentence
 from crawler.stages.quality.tokenizers import Tokenizer, fast
 from crawler.stages.quality.vocabulary import Vocabulary, vocabulary
+from crawler.stages.text.spans import moved, moved_to, without_spans
 from crawler.stages.text.words import UNSPACED
 
 TABLE_BAR = " | "
 """What the extraction writes between two cells of a row."""
-
-FENCE = "```"
-"""What Markdown writes before and behind code."""
 
 SENTENCE_WORDS = 8
 """Words from which a line with terminal punctuation is one of sentences, and up to which an item of a list is short."""
@@ -50,8 +48,8 @@ class Page:
     language: str = "en"
     tokenizer: Tokenizer | None = None
     """None = the fast one of the language."""
-    code: frozenset[str] = frozenset()
-    """Lines of the page's code, white space collapsed."""
+    parts: tuple[Span, ...] = ()
+    """What stands where in the text (`crawler.document.LEVELS`); none: nothing is known of it."""
 
     @cached_property
     def counter(self) -> Tokenizer:
@@ -110,20 +108,41 @@ class Page:
 
     @cached_property
     def prose(self) -> Page:
-        """The page without its lines of code, and without the fences that Markdown has around them."""
-        lines = self.text.split("\n") if self.code else []
-        kept = [line for line in lines if not self._is_of_code(line)]
-        return self if len(kept) == len(lines) else self._only(kept)
+        """The page without its blocks of code, and without the fences that Markdown has around them."""
+        return self.without("code")
+
+    @cached_property
+    def without_quotations(self) -> Page:
+        """The page without what it repeats of others: quoted posts, letters, speeches."""
+        return self.without("quotation")
+
+    @cached_property
+    def without_tables(self) -> Page:
+        """The page without its tables, whose rows are no sentences."""
+        return self.without("table")
+
+    @cached_property
+    def without_users(self) -> Page:
+        """The page without the names, roles and dates that stand beside posts and comments."""
+        return self.without("user")
+
+    def without(self, *labels: str) -> Page:
+        """The page without the parts of these labels; itself where it has none. Any of `crawler.document.LEVELS`."""
+        gone = [(start, end) for start, end, label in self.parts if label in labels]
+        if not gone:
+            return self
+        text, edits = without_spans(self.text, gone)
+        return Page(text, self.language, self.tokenizer, tuple(moved(self.parts, edits, text)))
+
+    def cleaned(self, text: str) -> Page:
+        """The page with the text that a rule set has made of its own."""
+        return Page(text, self.language, self.tokenizer, tuple(moved_to(text, self.text, self.parts)))
 
     @property
     def has_prose_beside_code(self) -> bool:
         """True where code stands beside so much prose that the page can be judged by that alone."""
         least = max(LEAST_WORDS, LEAST_PROSE * self.number_of_words)
         return self.prose is not self and self.prose.number_of_words >= least
-
-    def _is_of_code(self, line: str) -> bool:
-        flat = " ".join(line.split()).removeprefix("> ")
-        return flat in self.code or flat.startswith(FENCE)
 
     def _only(self, lines: Iterable[str]) -> Page:
         return Page("\n".join(lines), self.language, self.tokenizer)
