@@ -593,6 +593,7 @@ class Columns:
     word_count: int = 0
     char_count: int = 0
     token_estimate: int = 0
+    short: bool = False  # under 100 words
     license_tag: str | None = None
     license_tier: str | None = None  # "A" | "B" | None
     license_reviewer: str | None = None  # who looked at the licence, as the allowlist says
