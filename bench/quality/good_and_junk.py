@@ -1,6 +1,6 @@
 """What the language and quality stages do with good texts and with junk: lost and let through, by kind.
 
-    python -m bench.quality.good_and_junk [--only good|junk] [--reasons]
+    python -m bench.quality.good_and_junk [--only good|junk] [--reasons] [--most 1000]
 
 Good: texts that people marked as the main text (`../shared/data`: wcxb-dev by page type, forum threads with their
 posts joined, news). Junk, at least a thousand of each kind where the pages give so many: navigation, footers and
@@ -17,7 +17,8 @@ import random
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import pairwise
+from functools import partial
+from itertools import islice, pairwise
 
 import zstandard
 from lxml import html
@@ -38,9 +39,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=("good", "junk"))
     parser.add_argument("--reasons", action="store_true")
+    parser.add_argument("--most", type=int, default=MOST, help="junk texts of a kind")
     options = parser.parse_args()
     stages = LanguageStage(LanguageConfig()), QualityStage(QualityConfig())
-    kinds = {"good": good, "junk": junk}
+    kinds = {"good": good, "junk": partial(junk, options.most)}
     print("| texts | kind | number | dropped | kept |\n|---|---|---|---|---|")
     for name, texts in kinds.items():
         if options.only in (None, name):
@@ -85,28 +87,28 @@ _OF = {"navigation": "//nav | //header", "footers": "//footer | //aside"}
 _CONSENT = "//*[contains(@class, 'cookie') or contains(@id, 'cookie') or contains(@class, 'consent')]"
 
 
-def junk() -> Iterator[tuple[str, str]]:
+def junk(most: int) -> Iterator[tuple[str, str]]:
     """Kind and text; what the pages do not give is made of their words."""
     rnd, numbers, words = random.Random(7), Counter[str](), list[str]()
-    for page in _lines("wcxb-dev.jsonl.zst"):
+    for page in islice(_lines("wcxb-dev.jsonl.zst"), 2 * most):
         tree = html.fromstring(str(page["html"]).encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8"))
         for script in tree.xpath("//script | //style | //noscript"):
             script.drop_tree()
         for kind, path in (*_OF.items(), ("consent", _CONSENT)):
             text = "\n".join(" ".join(t.split()) for place in tree.xpath(path) for t in place.itertext() if t.strip())
-            if numbers[kind] < MOST and count_words(text) >= LEAST_WORDS:
+            if numbers[kind] < most and count_words(text) >= LEAST_WORDS:
                 numbers[kind] += 1
                 yield kind, text
         words += str(page["main_content"]).split()[:400]
-    yield from _made(rnd, words)
+    yield from _made(rnd, words, most)
 
 
-def _made(rnd: random.Random, words: list[str]) -> Iterator[tuple[str, str]]:
+def _made(rnd: random.Random, words: list[str], most: int) -> Iterator[tuple[str, str]]:
     chain: dict[str, list[str]] = defaultdict(list)
     for one, following in pairwise(words):
         chain[one].append(following)
     plain = [word.strip(".,;:()\"'").lower() for word in words if word.strip(".,;:()\"'").isalpha()]
-    for _ in range(MOST):
+    for _ in range(most):
         yield "word lists", "\n".join(sorted(rnd.sample(plain, 150)))
         key = rnd.sample(plain, 4)
         yield "keyword spam", ". ".join(" ".join(rnd.sample(key, 3)).capitalize() for _ in range(60)) + "."

@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from crawler.stages.quality.punctuation import ends_a_sentence
 
 LEAST_TIMES, TIMES_SHARE = 5, 0.15
 """Lines that begin with a time, and their share of all, from which a text has times."""
+GOING_ON = 0.8
+"""Share of the times that are later than the one before."""
 LEAST_TURNS, TURNS_SHARE = 6, 0.15
 """The same of lines that name a speaker."""
 LEAST_OF_A_NAME = 2
 """How often a name is said: one that stands once is a label."""
 FEWEST_NAMES, MOST_NAMES = 2, 40
+_NUMBER = re.compile(r"\d+")
 _TIME = re.compile(
-    r"\s*[\[(<]?(?:\d{1,2}:)?\d{1,3}:\d{2}(?:[.,]\d{1,3})?[\])>]?(?:\s*(?:-->|[-–—])\s*(?:\d{1,2}:)?\d{1,3}:\d{2}(?:[.,]\d{1,3})?)?[\])>]?"
+    r"\s*[\[(<]?((?:\d{1,2}:)?\d{1,3}:\d{2})(?:[.,]\d{1,3})?[\])>]?(?:\s*(?:-->|[-–—])\s*(?:\d{1,2}:)?\d{1,3}:\d{2}(?:[.,]\d{1,3})?)?[\])>]?"
 )
 _CUE_NUMBER = re.compile(r"\s*\d{1,5}\s*")
 _LABEL = re.compile(r"\s*([^\W\d_][^\n:：.?!;,]{0,39}?)\s*[:：]\s*(?=\S)")
@@ -40,12 +45,19 @@ def speech_in(text: str, language: str = "") -> Speech | None:
     """What is said in a text of one of these forms; None for any other text."""
     lines = [line for line in text.split("\n") if line.strip()]
     times = [_TIME.match(line) for line in lines]
-    if _are_enough(sum(map(bool, times)), len(lines), LEAST_TIMES, TIMES_SHARE):
+    if _are_enough(sum(map(bool, times)), len(lines), LEAST_TIMES, TIMES_SHARE) and _go_on(filter(None, times)):
         said = [line[match.end() :] if match else line for line, match in zip(lines, times, strict=True)]
         left = [line for line in said if line.strip() and not _CUE_NUMBER.fullmatch(line)]
         return Speech("transcript", _joined(_without_names(left) or left, language))
     turns = _without_names(lines)
     return Speech("dialogue", "\n".join(turns)) if turns else None
+
+
+def _go_on(times: Iterable[re.Match[str]]) -> bool:
+    """True where nearly every time is later than the one before: hours of opening are not."""
+    numbers = [[int(number) for number in _NUMBER.findall(match[0])][: match[1].count(":") + 1] for match in times]
+    later = sum(one < following for one, following in pairwise(numbers))
+    return later >= GOING_ON * (len(numbers) - 1)
 
 
 def _without_names(lines: list[str]) -> list[str]:

@@ -82,11 +82,15 @@ def test_an_interview_with_names_before_a_colon_is_a_dialogue():
 
 MENU = "\n".join(["HOME", "NEWS", "SPORT", "WEATHER", "HOME", "NEWS", "SPORT", "WEATHER"] * 12)
 INDEX = "\n".join(f"{n // 60:02}:{n % 60:02} Track {n}" for n in range(120))
+DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+HOURS = "\n".join(
+    f"{day}\n7:00AM - 5:00PM\nThe office of branch {n} is open, please call." for n in range(4) for day in DAYS
+)
 OFFERS = "\n".join(f"Price: {n} EUR\nColour: red\nSize: {n}" for n in range(60))
 
 
-@pytest.mark.parametrize("junk", [MENU, INDEX, OFFERS, "Read more\n" * 80])
-def test_a_menu_a_list_of_tracks_and_offers_are_still_dropped(junk):
+@pytest.mark.parametrize("junk", [MENU, INDEX, OFFERS, HOURS, "Read more\n" * 80])
+def test_a_menu_a_list_of_tracks_hours_and_offers_are_still_dropped(junk):
     assert isinstance(judged(junk, "en")[0], Drop)
 
 

@@ -167,7 +167,10 @@ class Page:
     def said(self) -> Page:
         """What is said in a transcript, a play or an interview; itself for any other text."""
         speech = speech_in(self.text, self.language)
-        return Page(speech.text, self.language, self.tokenizer) if speech else self
+        if speech is None:
+            return self
+        said = Page(speech.text, self.language, self.tokenizer)
+        return said if said.sentences[0] >= LEAST_SAID else self
 
     def _only(self, lines: Iterable[str]) -> Page:
         return Page("\n".join(lines), self.language, self.tokenizer)
@@ -337,6 +340,8 @@ def reason(name: str, meaning: str) -> Reason:
     return Reason(name, meaning, group="quality", keeps_text=True)
 
 
+LEAST_SAID = 0.5
+"""Share of the words in sentences, from which what stands between times or names is speech."""
 LEAST_WORDS = 50
 """Words that are left of a page, from which it is judged without its rows, items or code."""
 LEAST_PROSE = 0.2
