@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum, auto
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypedDict
 
 
 class Weight(Enum):
@@ -460,6 +460,13 @@ class Drop:
     detail: str = ""
 
 
+class LanguageShare(TypedDict):
+    """How much of a text is in one language: its code as in `language`, and the share of the samples, 0–1."""
+
+    language: str
+    share: float
+
+
 @dataclass(slots=True, frozen=True)
 class Signal:
     """One opt-out or licence statement as it was found, whatever it says.
@@ -571,8 +578,10 @@ class Columns:
     comments: str = ""  # what readers wrote below the text, an empty line between two (COMMENTS=separate)
     parts: list[Span] = field(default_factory=list)  # of `text`: `LEVELS`, by start, the longer first
     # --- what the stages found ---------------------------------------------------------------------------------------
-    language: str | None = None  # ISO 639-1
+    language: str | None = None  # ISO 639-1, 639-3 where it has none; "und": none that the identifiers know
+    language_script: str | None = None  # ISO 15924, "Hans" and "Hant" told apart
     language_score: float | None = None
+    languages: list[LanguageShare] = field(default_factory=list)  # of a page in several: the greatest share first
     language_signals: dict[str, Any] = field(default_factory=dict)
     quality_score: float | None = None  # 0–1
     quality_signals: dict[str, Any] = field(default_factory=dict)
@@ -585,6 +594,7 @@ class Columns:
     word_count: int = 0
     char_count: int = 0
     token_estimate: int = 0
+    short: bool = False  # under 100 words
     license_tag: str | None = None
     license_tier: str | None = None  # "A" | "B" | None
     license_reviewer: str | None = None  # who looked at the licence, as the allowlist says

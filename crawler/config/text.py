@@ -83,7 +83,8 @@ class ExtractionConfig:
         "what no reader of a page sees (hidden, display: none, closed dialogs, off screen): drop, or keep; counted",
         choices=HIDDEN_TEXT,
     )
-    min_words: int = setting("EXTRACTION_MIN_WORDS", 100, "fewer words are too_short", minimum=0)
+    min_words: int = setting("EXTRACTION_MIN_WORDS", 50, "fewer words are too_short; under 100 a kept page is marked short",
+                             minimum=0)  # fmt: skip
     yield_share: float = setting("YIELD_MIN_SHARE", 0.6, "of the usual text of their shape of URL; latest pages that "
                                  "give less and say the same are held; 0 = off", minimum=0.0, maximum=1.0)  # fmt: skip
     yield_pages: int = setting("YIELD_HISTORY_PAGES", 30, "pages of a shape before anything is said about it",

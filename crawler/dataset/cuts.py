@@ -8,7 +8,7 @@ from crawler.dataset.word_rows import spans
 from crawler.document import Drop
 from crawler.stages.fingerprint import exact_id
 from crawler.stages.text.spans import Edit, moved
-from crawler.stages.text.words import counts
+from crawler.stages.text.words import counts, is_short
 from crawler.storage.files.records import OF_TEXT, SPAN_FIELDS, Record, as_lists, spans_in
 
 Span = tuple[int, int]
@@ -20,7 +20,8 @@ def without(record: Record, cuts: Iterable[Span]) -> Record:
     new, edits = _joined(text, _kept(text, list(cuts)))
     found = {name: as_lists(moved(spans_in(record, name), edits, new)) for name in SPAN_FIELDS}
     changed = {"doc_id": exact_id(new), "text": new, "pii_span_count": len(found["pii_spans"]["start"])}
-    return record | changed | found | counts(new)
+    left = counts(new)
+    return record | changed | found | left | {"short": is_short(left["word_count"])}
 
 
 def rejection(record: Record, verdict: Drop) -> Record:

@@ -97,7 +97,7 @@ def measured(record: Mapping[str, Any], thresholds: Thresholds) -> list[Measured
         return [Measured(miss.limit, miss.value, True) for miss in thresholds.misses(record) or ()]
     values = {**record, **signals}
     try:
-        limits = thresholds.of_quality(str(signals["profile"]))
+        limits = thresholds.of_record(record)
     except KeyError:
         return []  # a profile of a file that these settings do not name
     rows = [(limit, values.get(limit.value)) for limit in limits]

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import orjson
 from lxml.html import HtmlElement
 
+from crawler.stages.text.words import count_words
+
 MAX_JSON = 4 * 2**20
 """Bytes of one script that are parsed."""
 MAX_NODES = 200_000
@@ -26,7 +28,8 @@ _BLOCK = re.compile(
     r"</?+(?:p|div|br|li|h[1-6]|tr|ul|ol|section|article|blockquote|pre)\b[^<>]{0,2000}+>", re.IGNORECASE
 )
 _TAG = re.compile(r"<[^<>]{0,2000}+>")
-_PROSE = re.compile(r"[.!?。！？…]")
+_PROSE = re.compile(r"[.!?。！？…।۔؟։።།။។]|[ก-๛ກ-ໟ]{40}")
+"""The end of a sentence; Thai and Lao have no mark for it."""
 
 
 class Embedded(NamedTuple):
@@ -58,7 +61,7 @@ def prose_of(data: Any) -> list[str]:
     found: dict[str, None] = {}
     for value in _strings(data):
         text = plain(value)
-        if len(text.split()) >= MIN_WORDS and _PROSE.search(text):
+        if count_words(text) >= MIN_WORDS and _PROSE.search(text):
             found[text] = None
     return list(found)
 
@@ -86,7 +89,7 @@ def _of_json_ld(tree: HtmlElement) -> Iterator[str]:
         if (script.get("type") or "").strip().lower() == "application/ld+json":
             for node in _dicts(parsed(script.text or "")):
                 body = next((node[name] for name in _BODIES if isinstance(node.get(name), str)), None)
-                if body and len(text := plain(body)) > 0 and len(text.split()) >= MIN_WORDS:
+                if body and len(text := plain(body)) > 0 and count_words(text) >= MIN_WORDS:
                     yield text
                     return
 

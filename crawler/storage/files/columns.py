@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from crawler.config.stages import columns
-from crawler.document import Columns, Signal
+from crawler.document import Columns, LanguageShare, Signal
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import OF_TEXT, SPAN_FIELDS, TEXT_FIELDS, VERDICT, Record, as_lists, record_fields
 
@@ -34,11 +34,14 @@ def rejected_fields() -> tuple[str, ...]:
 
 SPAN = {"start": "int64", "end": "int64", "type": "string"}
 SIGNAL = dict.fromkeys(typing.get_type_hints(Signal), "string")
+SHARE = {"language": "string", "share": "double"}
+_STRUCTS: dict[str, dict[str, str]] = {"span": SPAN, "signal": SIGNAL, "share": SHARE}
+_NAMED = {Signal: "signal", LanguageShare: "share"}
 _ATOMS = {str: "string", int: "int64", float: "double", bool: "bool"}
 
 
 def kind_of(name: str) -> str:
-    """The column's type in words: string, int64, double, bool, json, list<string>, list<span>, list<signal>.
+    """The column's type in words: string, int64, double, bool, json, or a list of string, span, signal or share.
 
     A column of a package that is not installed here is read as it is stored: its type stands in the file.
     """
@@ -56,8 +59,8 @@ def _kind(hint: Any) -> str:
         return "json"
     if typing.get_origin(hint) is list:
         inner = parts[0]
-        if inner is Signal:
-            return "list<signal>"
+        if inner in _NAMED:
+            return f"list<{_NAMED[inner]}>"
         return "list<span>" if typing.get_origin(inner) is tuple else f"list<{_ATOMS[inner]}>"
     (only,) = parts  # text or null, number or null
     return _kind(only)
@@ -81,9 +84,8 @@ def arrow_schema(*, rejected: bool = False, without: Iterable[str] = ()) -> Any:
 def _arrow_type(pa: Any, kind: str) -> Any:
     if kind.startswith("list<"):
         inner = kind[5:-1]
-        structs = {"span": SPAN, "signal": SIGNAL}
-        if inner in structs:
-            return pa.list_(pa.struct([(name, _arrow_type(pa, of)) for name, of in structs[inner].items()]))
+        if inner in _STRUCTS:
+            return pa.list_(pa.struct([(name, _arrow_type(pa, of)) for name, of in _STRUCTS[inner].items()]))
         return pa.list_(_arrow_type(pa, inner))
     simple = {"string": pa.string, "json": pa.string, "int64": pa.int64, "double": pa.float64, "bool": pa.bool_}
     return simple[kind]()
@@ -133,9 +135,23 @@ def _is_signal(item: Any) -> bool:
     return type(item) is dict and item.keys() == SIGNAL.keys() and all(type(part) is str for part in item.values())
 
 
+def _is_share(item: Any) -> bool:
+    return (
+        type(item) is dict
+        and item.keys() == SHARE.keys()
+        and type(item["language"]) is str
+        and _is_number(item["share"])
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in _PYTHON["double"]
+
+
 _PYTHON: dict[str, tuple[type, ...]] = {"string": (str,), "bool": (bool,), "double": (float, int)}
 _ITEMS: dict[str, Callable[[Any], bool]] = {
     "signal": _is_signal,
+    "share": _is_share,
     "string": lambda item: type(item) is str,
 }
 
@@ -189,11 +205,11 @@ def card_features(*, as_json: bool, without: Iterable[str] = ()) -> list[dict[st
 def _feature(kind: str, *, as_json: bool) -> dict[str, Any]:
     if kind == "list<span>" and as_json:
         return {"struct": [{"name": name, "list": of} for name, of in SPAN.items()]}
-    structs = {"list<span>": SPAN, "list<signal>": SIGNAL}
-    if kind in structs:
-        return {"list": [{"name": name, "dtype": of} for name, of in structs[kind].items()]}
     if kind.startswith("list<"):
-        return {"list": kind[5:-1]}
+        struct = _STRUCTS.get(kind[5:-1])
+        return {
+            "list": [{"name": n, **_feature(of, as_json=as_json)} for n, of in struct.items()] if struct else kind[5:-1]
+        }
     return {"dtype": {"json": "json" if as_json else "string", "double": "float64"}.get(kind, kind)}
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from crawler.stages.extraction.hidden import is_closed
+from crawler.stages.text.words import count_words
 
 MOST_WORDS = 8
 """More words than these are no label: a click opens them, as "read more" does."""
@@ -77,7 +78,7 @@ def _goes(text: str, why: Unseen, seen: str) -> bool:
     if why is Unseen.ALOUD:
         said = _letters(text)  # "EUR1719" of "EUR 17.19", "mo" of "month"
         return len(said) >= LEAST_CHARACTERS and said in seen
-    return why is Unseen.TOOLTIP or len(text.split()) <= MOST_WORDS
+    return why is Unseen.TOOLTIP or count_words(text) <= MOST_WORDS
 
 
 def _letters(text: str) -> str:
