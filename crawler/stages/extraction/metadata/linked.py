@@ -6,18 +6,14 @@ section 7; schema.org (headline, author, datePublished, dateCreated, uploadDate)
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
 
-import orjson
-
 from crawler.stages.extraction.metadata.head import flat
+from crawler.stages.text.json_data import NoJSONError, read_json
 
-MAX_JSON = 4 * 2**20
-"""Characters of one script that are parsed."""
 MAX_NODES = 20_000
 """Values of a page's linked data that are looked at."""
 MAX_AUTHORS = 50
@@ -83,20 +79,13 @@ def read_linked(scripts: Iterable[Any], others: Callable[[list[Any]], set[int]] 
 
 
 def _is_linked(script: Any) -> bool:
-    return (script.get("type") or "").strip().lower() == _TYPE
+    return (script.get("type") or "").partition(";")[0].strip().lower() == _TYPE
 
 
 def _json(text: str) -> Any:
-    """Parsed JSON, also what has control characters in its strings, as generated scripts do; None for anything else."""
-    if not text or len(text) > MAX_JSON:
-        return None
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        pass
-    try:
-        return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except NoJSONError:
         return None
 
 
