@@ -1,9 +1,9 @@
 """JSON that pages carry is read here, also where it is only nearly JSON, as generated scripts often are.
 
 Read as it is meant: byte order marks, comments, CDATA, `<!--`, a semicolon or a comma at the end, several values in a
-row, line feeds and controls in strings, halves of characters (left out), `&quot;` for quotation marks, single quotes, names
-without quotes, escapes of JavaScript. What has more than one meaning is not read: an apostrophe in single quotes, a
-quotation mark that is not escaped, a word that is no value. Sources: RFC 8259; JSON5 (comments, quotes, commas).
+row, line feeds and controls in strings, halves of characters (left out), `&quot;` for quotation marks, single quotes,
+names without quotes, escapes of JavaScript. What has more than one meaning is not read: an apostrophe in single quotes,
+a quotation mark that is not escaped, a word that is no value. Sources: RFC 8259; JSON5 (comments, quotes, commas).
 """
 
 from __future__ import annotations
