@@ -43,14 +43,15 @@ _UNDATED = named(
     "PublicationIssue Event Offer"
 )
 """Types whose dates are not the page's: when a journal was founded, a picture taken, a concert given."""
-_DATES = ("datePublished", "uploadDate", "dateCreated")
+_PUBLISHED, _MADE = ("datePublished",), ("uploadDate", "dateCreated")
+"""When the page was published; when something that it shows was made, where nothing says more."""
 
 Node = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """`published`: the dates as they are written, the best first; `roots`: the data, a value a script.
+    """`published`, `made`: the dates as they are written, the best first; `roots`: the data, a value a script.
 
     is_whole: nothing of the data had to be left out because it is no JSON.
     """
@@ -58,6 +59,7 @@ class Linked:
     headline: str = ""
     authors: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
     is_whole: bool = False
     roots: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
@@ -74,8 +76,11 @@ def read_linked(scripts: Iterable[Any], others: Callable[[list[Any]], set[int]] 
     nodes = list(_nodes(data, others(data)))
     headline = next((flat(text) for node in nodes if isinstance(text := node.get("headline"), str)), "")
     dated = [node for node in nodes if _UNDATED.isdisjoint(types_of(node))]
-    dates = tuple(text for name in _DATES for node in dated if isinstance(text := node.get(name), str))
-    return Linked(headline, _authors(nodes), dates, len(data) == len(texts), tuple(data))
+    published, made = (
+        tuple(text for name in names for node in dated if isinstance(text := node.get(name), str))
+        for names in (_PUBLISHED, _MADE)
+    )
+    return Linked(headline, _authors(nodes), published, made, len(data) == len(texts), tuple(data))
 
 
 def _is_linked(script: Any) -> bool:
