@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from html import unescape
 
 import regex
 from ftfy import fix_encoding
@@ -46,6 +47,22 @@ def normalise(text: str) -> str:
     is_clean = text is given and not is_odd
     text = text if is_clean else _INVISIBLE.sub("", text)
     return unicodedata.normalize("NFC", text if is_ascii else _PILED.sub(r"\1", text))
+
+
+_ESCAPED = re.compile(
+    r"&(?:amp|quot|apos|#[0-9]{2,6}|#[xX][0-9a-fA-F]{2,5}|[lr][sd]quo|[nm]dash|hellip|szlig|oslash|aelig|aring|euro"
+    r"|[a-zA-Z](?:acute|grave|circ|uml|tilde|cedil));"
+)
+"""References that stand in a text because they were escaped twice; `&lt;` and `&nbsp;` a text may speak of."""
+
+
+def line_of(text: str, limit: int) -> str | None:
+    """One line of what a page says about itself, in the kept form, references that were escaped twice read; None for
+    nothing.
+    """
+    if "&" in text:
+        text = _ESCAPED.sub(lambda found: unescape(found[0]), text)
+    return " ".join(normalise(text).split())[:limit].rstrip() or None
 
 
 def repair(text: str) -> str:
