@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from datetime import UTC, date, datetime
 from functools import cache
@@ -131,12 +131,19 @@ def _readers() -> ModuleType | None:
     return date_readers
 
 
-def _of_elements(tree: Any, options: Any, readers: ModuleType) -> str | None:
+def _is_meant(element: Any) -> bool:
+    return is_publication(element) if element.tag == "time" else not is_of_another(element)
+
+
+IsMeant = Callable[[Any], bool]
+
+
+def _of_elements(tree: Any, options: Any, readers: ModuleType, *, is_meant: IsMeant = _is_meant) -> str | None:
     """Of the page without comments, related articles and the like: those places are copied that could name a date."""
     found = None
-    if places := [place for place in _candidates(tree, readers) if not is_of_another(place)]:
+    if places := [place for place in _candidates(tree, readers) if is_meant(place)]:
         found = readers.examine_elements(_candidates(_without_code(places, readers), readers), options)
-    if found is None and (times := [time for time in tree.iter("time") if is_publication(time)]):
+    if found is None and (times := [time for time in tree.iter("time") if is_meant(time)]):
         found = readers.examine_time_elements(_without_code(times, readers), options)
     return str(found) if found else None
 
