@@ -11,13 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-import orjson
 from lxml.html import HtmlElement
 
+from crawler.stages.text.json_data import NoJSONError, read_json
 from crawler.stages.text.words import count_words
 
-MAX_JSON = 4 * 2**20
-"""Bytes of one script that are parsed."""
 MAX_NODES = 200_000
 """Values looked at in one script."""
 MIN_WORDS = 8
@@ -68,11 +66,9 @@ def prose_of(data: Any) -> list[str]:
 
 def parsed(text: str | bytes) -> Any:
     """The JSON in a script; None where it is none, or too much."""
-    if len(text) > MAX_JSON:
-        return None
     try:
-        return orjson.loads(text.strip())
-    except orjson.JSONDecodeError:
+        return read_json(text)
+    except NoJSONError:
         return None
 
 
@@ -86,7 +82,7 @@ def plain(value: str) -> str:
 
 def _of_json_ld(tree: HtmlElement) -> Iterator[str]:
     for script in tree.iter("script"):
-        if (script.get("type") or "").strip().lower() == "application/ld+json":
+        if (script.get("type") or "").partition(";")[0].strip().lower() == "application/ld+json":
             for node in _dicts(parsed(script.text or "")):
                 body = next((node[name] for name in _BODIES if isinstance(node.get(name), str)), None)
                 if body and len(text := plain(body)) > 0 and count_words(text) >= MIN_WORDS:

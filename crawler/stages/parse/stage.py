@@ -24,7 +24,7 @@ from crawler.stages.parse.record import read_record
 from crawler.stages.parse.shell import LIMITS, shell_features
 from crawler.stages.parse.visible import visible_words
 from crawler.stages.text.charset import decode
-from crawler.stages.text.normal import normalise
+from crawler.stages.text.normal import line_of
 from crawler.urls.rel_canonical import from_links
 from crawler.wire.media import media_kind
 
@@ -175,7 +175,7 @@ def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     doc.canonical_link = from_links(doc.rel_links, doc.domain) or doc.canonical_link
     doc.nofollow = doc.nofollow or _says_nofollow(doc.metas)
     doc.refresh = refresh_of(tree, page, doc.refresh)
-    links, doc.links_beyond = links_of(tree, base, max_links, parse_html, doc.refresh)
+    links, doc.links_beyond = links_of(tree, base, max_links, parse_html, doc.refresh, charset=doc.charset or "utf-8")
     doc.links, doc.link_marks = list(links), bytes(links.values())
     named = dict(reversed(doc.metas))
     shared = _property(said["meta"], "og:description")
@@ -237,4 +237,4 @@ def _property(metas: list[HtmlElement], name: str) -> str | None:
 
 
 def _clean(text: str | None) -> str | None:
-    return " ".join(normalise(text).split())[:MAX_HEAD_CHARS] or None if text else None
+    return line_of(text, MAX_HEAD_CHARS) if text else None
