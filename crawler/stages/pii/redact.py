@@ -10,9 +10,9 @@ from bisect import bisect, insort
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from crawler.stages.pii.page import Hit
+from crawler.stages.pii.page import SECRET, Hit
 
-_PRECEDENCE = ("IBAN_CODE", "CREDIT_CARD", "EMAIL_ADDRESS", "CRYPTO", "IP_ADDRESS")
+_PRECEDENCE = (SECRET, "IBAN_CODE", "CREDIT_CARD", "EMAIL_ADDRESS", "CRYPTO", "IP_ADDRESS")
 """Which reading of the same characters wins; then identity numbers, telephone numbers, names."""
 
 Span = tuple[int, int, str]
@@ -110,6 +110,8 @@ def redact(text: str, hits: list[Hit], placeholders: Placeholders) -> tuple[str,
 def _inked(text: str, hit: Hit) -> tuple[int, int]:
     """The hit without white space and separators at its ends, but with both brackets; empty where nothing is in it."""
     start, end = hit.start, hit.end
+    if hit.entity == SECRET:  # its marks are part of it
+        return start, end
     while start < end and not text[start].isalnum() and text[start] not in "+(":
         start += 1
     while start < end and not text[end - 1].isalnum():
