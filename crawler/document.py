@@ -339,7 +339,9 @@ class DropReason:
     )
     UNDECODABLE = _text("undecodable", "No character set reads the bytes.", "the bytes cannot be read as text")
     NO_TEXT = _text("no_text", "Extraction found no main text.", no_page=True)
-    TOO_SHORT = _text("too_short", "Fewer words than EXTRACTION_MIN_WORDS.", no_page=True)
+    TOO_SHORT = _text(
+        "too_short", "Fewer words than EXTRACTION_MIN_WORDS, or no more beside a list of persons.", no_page=True
+    )
     HELD_YIELD = _text(
         "held_yield",
         "Pages of this shape suddenly give under YIELD_MIN_SHARE of what they gave and say the same, as does this one.",
@@ -424,7 +426,6 @@ class DropReason:
         "refinedweb_lines", "RefinedWeb: too much of the page consists of lines that look like navigation."
     )
     # --- personal data and duplicates --------------------------------------------------------------------------------
-    PII_DENSITY = Reason("pii_density", "More than PII_MAX_DENSITY of the text is personal data.", group="pii")
     HELD_PII = Reason(
         "held_pii",
         "No model of PII_MODELS finds names in the page's language, and it may be about a person (PII_UNCOVERED).",

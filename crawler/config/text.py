@@ -118,7 +118,8 @@ class PiiConfig:
     person: str = setting("PII_PERSON", "contextual", "person names: beside another identifier or in a sentence on "
                           "pay, health, family, home or convictions; all; or off",
                           choices=("contextual", "all", "off"))  # fmt: skip
-    max_density: float = setting("PII_MAX_DENSITY", 0.05, "share of redacted characters above which a page is dropped",
+    max_density: float = setting("PII_MAX_DENSITY", 0.05, "share of redacted characters above which a page has to hold "
+                                 "EXTRACTION_MIN_WORDS words beside the entries of a directory",
                                  minimum=0.0, maximum=1.0)  # fmt: skip
     default_region: str = setting("PII_PHONE_REGION", "US", "region for phone numbers without a country code",
                                   check=_check_region)  # fmt: skip

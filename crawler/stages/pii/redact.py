@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from crawler.document import Span
-from crawler.stages.pii.page import Hit
+from crawler.stages.pii.page import SECRET, Hit
 from crawler.stages.text.spans import Edit
 
-_PRECEDENCE = ("IBAN_CODE", "CREDIT_CARD", "EMAIL_ADDRESS", "CRYPTO", "IP_ADDRESS")
+_PRECEDENCE = (SECRET, "IBAN_CODE", "CREDIT_CARD", "EMAIL_ADDRESS", "CRYPTO", "IP_ADDRESS")
 """Which reading of the same characters wins; then identity numbers, telephone numbers, names."""
 
 
@@ -115,6 +115,8 @@ def edits_of(text: str, hits: Iterable[Hit], spans: Iterable[Span]) -> list[Edit
 def _inked(text: str, hit: Hit) -> tuple[int, int]:
     """The hit without white space and separators at its ends, but with both brackets; empty where nothing is in it."""
     start, end = hit.start, hit.end
+    if hit.entity == SECRET:  # its marks are part of it
+        return start, end
     while start < end and not text[start].isalnum() and text[start] not in "+(":
         start += 1
     while start < end and not text[end - 1].isalnum():
