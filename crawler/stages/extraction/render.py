@@ -116,17 +116,19 @@ def _bullet(item: Any, indent: str) -> str:
 
 def _table(table: Any, parts: list[str], indent: str) -> None:
     """A row is a line of cells. Where a cell holds a table, the outer one is layout: its cells are blocks."""
-    for row in table.iter("row"):
-        if _table_of(row) is not table:
-            continue
-        cells = [cell for cell in row.iter("cell") if _table_of(cell) is table]
+    rows = [row for row in table.iter("row") if _table_of(row) is table]
+    all_cells = [[cell for cell in row.iter("cell") if _table_of(cell) is table] for row in rows]
+    is_of_values = any(sum(1 for cell in cells if _flat(cell)) > 1 for cells in all_cells)
+    for cells in all_cells:
         if any(next(cell.iter("table"), None) is not None for cell in cells):
             for cell in cells:
                 parts.append("\n")
                 _walk(cell, parts, indent)
-        elif len(texts := [(cell, text) for cell in cells if (text := _flat(cell))]) == 1:
+        elif len(texts := [(cell, text) for cell in cells if (text := _flat(cell))]) == 1 and not (
+            is_of_values and texts[0][0] is not cells[0]
+        ):
             parts.append("\n")
-            _walk(texts[0][0], parts, indent)  # one cell alone is no row of values: its blocks are lines
+            _walk(texts[0][0], parts, indent)  # a first cell alone is no row of values: its blocks are lines
             parts.append("\n")
         elif texts:
             parts.append("\n" + " | ".join(_flat(cell) for cell in cells))

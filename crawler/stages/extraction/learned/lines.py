@@ -7,11 +7,12 @@ its lines. Markdown adds the signs of headings, quotes, tables and fences; links
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
 from crawler.stages.extraction.code import language_of
-from crawler.stages.extraction.learned.grid import Grid, ValueRows, around, cell_of
+from crawler.stages.extraction.learned.grid import Grid, ValueRows, around, as_markdown, as_plain, cell_of
 from crawler.stages.extraction.learned.walk import Kind, Mark, Walked
 
 _LISTS = frozenset({"ul", "ol", "menu"})
@@ -29,6 +30,8 @@ class Line:
     table: int = -1
     cells: dict[int, str] = field(default_factory=dict)
     """Of a row: what its cells say, those that are kept."""
+    columns: list[str] = field(default_factory=list)
+    """The same, with every column of the table in its place."""
     source: int = -1
     """Of code: the <pre> around it."""
     language: str = ""
@@ -43,7 +46,7 @@ def write(page: Walked, kept: list[bool], text_format: str = "text") -> tuple[st
     """The text of the kept blocks, and the languages of its code."""
     lines = _lines(page, kept)
     languages = tuple(dict.fromkeys(line.language for line in lines if line.language))
-    return (_markdown(page, lines) if text_format == "markdown" else _plain(lines)), languages
+    return (_markdown(lines) if text_format == "markdown" else _plain(lines)), languages
 
 
 def _lines(page: Walked, kept: list[bool]) -> list[Line]:
@@ -72,7 +75,22 @@ def _lines(page: Walked, kept: list[bool]) -> list[Line]:
             if item >= 0 and item not in begun:
                 _number(page, found[-1], item, i, begun)
         begun.add(item)
+    _place_cells(page, found)
     return _without_echoes(found)
+
+
+def _place_cells(page: Walked, lines: list[Line]) -> None:
+    """Give every row its columns: those of its whole table, also where other lines stand between its rows."""
+    tables: dict[int, list[Line]] = defaultdict(list)
+    for line in lines:
+        if line.kind is Kind.CELL:
+            tables[line.table].append(line)
+    if not tables:
+        return
+    grid = Grid(page)
+    for rows in tables.values():
+        for line, columns in zip(rows, grid.texts([line.cells for line in rows]), strict=True):
+            line.columns = columns
 
 
 def _without_echoes(lines: list[Line]) -> list[Line]:
@@ -158,7 +176,7 @@ def _plain(lines: list[Line]) -> str:
 
 def _plainly(line: Line) -> str:
     if line.kind is Kind.CELL:
-        return " | ".join(line.cells.values())
+        return as_plain(line.columns or [*line.cells.values()])
     return "  " * line.level + _item(line) if line.kind is Kind.ITEM else _headed(line)
 
 
@@ -170,13 +188,13 @@ def _headed(line: Line) -> str:
     return f"{line.number} {line.text}" if line.number else line.text
 
 
-def _markdown(page: Walked, lines: list[Line]) -> str:
-    grid = Grid(page) if any(line.kind is Kind.CELL for line in lines) else None
+def _markdown(lines: list[Line]) -> str:
     parts: list[str] = []
     for (kind, _), group in groupby(lines, lambda line: (line.kind, line.table)):
         run = list(group)
-        if kind is Kind.CELL and grid is not None and any(len(line.cells) > 1 for line in run):
-            parts.append("\n".join(_quoted(run[0], row) for row in grid.rows([line.cells for line in run])))
+        if kind is Kind.CELL and any(len(line.cells) > 1 for line in run):
+            rows = as_markdown([line.columns or [*line.cells.values()] for line in run], len(run[0].columns))
+            parts.append("\n".join(_quoted(run[0], row) for row in rows))
         elif kind is Kind.ITEM:
             parts.append("\n".join(map(_signed, run)))
         else:
