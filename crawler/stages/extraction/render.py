@@ -13,15 +13,15 @@ from typing import Any
 
 from crawler.stages.extraction.ordinals import number_in
 
-NEWLINE, SPACE = "\U0001d2e0", "\U0001d2e1"
+NEWLINE, SPACE, TAB = "\U0001d2e0", "\U0001d2e1", "\U0001d2e3"
 """Stand-ins for white space of <pre>: printable (extractors strip what is not), of a dead script (Mayan numerals)."""
 
 _BULLET = "\U0001d2e2"
 _BULLETS = re.compile(rf"{_BULLET}([^\s{_BULLET}]*+){_BULLET}\s*+(?:({SPACE}*+)(?={_BULLET}))?")
 """The sign of a list item, its number between two marks; then the indentation of another item that it holds."""
 
-_PROTECT = str.maketrans({"\n": NEWLINE, "\t": SPACE * 4})
-_RESTORE = str.maketrans({NEWLINE: "\n", SPACE: " "})
+_PROTECT = str.maketrans({"\n": NEWLINE, "\t": TAB})
+_RESTORE = str.maketrans({NEWLINE: "\n", SPACE: " ", TAB: "\t"})
 _BLOCKS = frozenset({"p", "head", "list", "table", "quote", "div", "body", "fw", "ab", "row", "graphic", "lb"})
 _LIST_ITEMS = frozenset({"dt", "dd"})
 _LINES_OF_CODE = frozenset({"div", "p", "li"})
@@ -68,7 +68,7 @@ def tidy(text: str) -> str:
 
 
 def _restored(line: str) -> str:
-    if NEWLINE not in line and SPACE not in line:
+    if NEWLINE not in line and SPACE not in line and TAB not in line:
         return line
     lines = [part.rstrip() for part in line.translate(_RESTORE).split("\n")]
     while lines and not lines[0]:
@@ -139,4 +139,6 @@ def _table_of(element: Any) -> Any:
 
 
 def _flat(element: Any) -> str:
-    return " ".join(" ".join(t.replace(NEWLINE, " ").replace(SPACE, " ") for t in element.itertext()).split())
+    return " ".join(
+        " ".join(t.replace(NEWLINE, " ").replace(SPACE, " ").replace(TAB, " ") for t in element.itertext()).split()
+    )

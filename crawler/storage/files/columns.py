@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from crawler.config.stages import columns
-from crawler.document import Columns, Signal
+from crawler.document import CodeBlock, Columns, Signal
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import TEXT_FIELDS, VERDICT, Record, record_fields
 
@@ -34,11 +34,15 @@ def rejected_fields() -> tuple[str, ...]:
 
 SPAN = {"start": "int64", "end": "int64", "type": "string"}
 SIGNAL = dict.fromkeys(typing.get_type_hints(Signal), "string")
+CODE = {"language": "string", "chars": "int64"}
+STRUCTS = {"span": SPAN, "signal": SIGNAL, "code": CODE}
+"""By the type of a list's items that are objects: their fields."""
 _ATOMS = {str: "string", int: "int64", float: "double", bool: "bool"}
 
 
 def kind_of(name: str) -> str:
-    """The column's type in words: string, int64, double, bool, json, list<string>, list<span>, list<signal>.
+    """The column's type in words: string, int64, double, bool, json, list<string>, list<span>, list<signal>,
+    list<code>.
 
     A column of a package that is not installed here is read as it is stored: its type stands in the file.
     """
@@ -58,6 +62,8 @@ def _kind(hint: Any) -> str:
         inner = parts[0]
         if inner is Signal:
             return "list<signal>"
+        if inner is CodeBlock:
+            return "list<code>"
         return "list<span>" if typing.get_origin(inner) is tuple else f"list<{_ATOMS[inner]}>"
     (only,) = parts  # text or null, number or null
     return _kind(only)
@@ -81,9 +87,8 @@ def arrow_schema(*, rejected: bool = False, without: Iterable[str] = ()) -> Any:
 def _arrow_type(pa: Any, kind: str) -> Any:
     if kind.startswith("list<"):
         inner = kind[5:-1]
-        structs = {"span": SPAN, "signal": SIGNAL}
-        if inner in structs:
-            return pa.list_(pa.struct([(name, _arrow_type(pa, of)) for name, of in structs[inner].items()]))
+        if inner in STRUCTS:
+            return pa.list_(pa.struct([(name, _arrow_type(pa, of)) for name, of in STRUCTS[inner].items()]))
         return pa.list_(_arrow_type(pa, inner))
     simple = {"string": pa.string, "json": pa.string, "int64": pa.int64, "double": pa.float64, "bool": pa.bool_}
     return simple[kind]()
@@ -129,10 +134,18 @@ def _is_signal(item: Any) -> bool:
     return type(item) is dict and item.keys() == SIGNAL.keys() and all(type(part) is str for part in item.values())
 
 
+def _is_code(item: Any) -> bool:
+    return type(item) is dict and [(name, type(part)) for name, part in item.items()] == [
+        ("language", str),
+        ("chars", int),
+    ]
+
+
 _PYTHON: dict[str, tuple[type, ...]] = {"string": (str,), "bool": (bool,), "double": (float, int)}
 _ITEMS: dict[str, Callable[[Any], bool]] = {
     "span": _is_span,
     "signal": _is_signal,
+    "code": _is_code,
     "string": lambda item: type(item) is str,
 }
 
@@ -187,9 +200,8 @@ def card_features(*, as_json: bool, without: Iterable[str] = ()) -> list[dict[st
 def _feature(kind: str, *, as_json: bool) -> dict[str, Any]:
     if kind == "list<span>" and as_json:
         return {"list": {"list": "json"}}
-    structs = {"list<span>": SPAN, "list<signal>": SIGNAL}
-    if kind in structs:
-        return {"list": [{"name": name, "dtype": of} for name, of in structs[kind].items()]}
+    if kind.startswith("list<") and (fields := STRUCTS.get(kind[5:-1])):
+        return {"list": [{"name": name, "dtype": of} for name, of in fields.items()]}
     if kind.startswith("list<"):
         return {"list": kind[5:-1]}
     return {"dtype": {"json": "json" if as_json else "string", "double": "float64"}.get(kind, kind)}

@@ -115,7 +115,7 @@ class Grid:
 
 
 def as_markdown(rows: Sequence[Sequence[str]], columns: int) -> list[str]:
-    """Rows as lines of Markdown, the first of them as the head; 0 columns: cells that stand side by side in no table."""
+    """Rows as lines of Markdown, the first of them as the head; 0 columns: cells side by side in no table."""
     lines = [*map(_line, rows)]
     return [lines[0], "|" + " --- |" * columns, *lines[1:]] if columns else lines
 

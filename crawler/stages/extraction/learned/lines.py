@@ -11,7 +11,6 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
-from crawler.stages.extraction.code import language_of
 from crawler.stages.extraction.learned.grid import Grid, ValueRows, around, as_markdown, as_plain, cell_of
 from crawler.stages.extraction.learned.walk import Kind, Mark, Walked
 
@@ -110,7 +109,7 @@ def _add_code(page: Walked, found: list[Line], holder: int, text: str, source: i
         found[-1].text += "\n" + text
         return
     quoted = bool(page.marks[holder] & Mark.QUOTE)
-    found.append(Line(Kind.CODE, text, source=source, language=_language(page, holder), quoted=quoted))
+    found.append(Line(Kind.CODE, text, source=source, language=page.languages.get(source, ""), quoted=quoted))
 
 
 def _row(page: Walked, holder: int, row: int) -> Line:
@@ -159,15 +158,6 @@ def _list_depth(page: Walked, item: int) -> int:
         depth += page.tags[up] in _LISTS
         up = page.parents[up]
     return min(max(depth, 0), 8)
-
-
-def _language(page: Walked, holder: int) -> str:
-    names = [page.languages.get(holder, "")]
-    for _ in range(3):
-        if holder >= 0:
-            names.append(page.names[holder])
-            holder = page.parents[holder]
-    return language_of(names)
 
 
 def _plain(lines: list[Line]) -> str:
