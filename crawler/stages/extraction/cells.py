@@ -9,9 +9,8 @@ that nobody can check.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
-
-from lxml import etree
 
 LONGEST = 40
 """Characters of what a picture says in a cell."""
@@ -20,14 +19,7 @@ MOST_CELLS = 5_000
 MAX_SPAN = 100
 """Columns or rows that one cell can take."""
 YES, NO, ON, OFF = "✓", "✗", "☑", "☐"
-_EMPTY = etree.XPath(
-    "//*[self::td or self::th][*][not(.//table)][not(normalize-space(translate(., '\xa0\u200b', ''))) or "
-    "(.//svg/title and not(.//text()[normalize-space()][not(ancestor::svg)]))]"
-)
-_LIGATURES = etree.XPath(
-    "//*[self::td or self::th]//*[self::i or self::span][starts-with(@class, 'material-') or "
-    "contains(@class, ' material-')]"
-)
+_NO_TEXT = " \t\r\n\f\xa0\u200b"
 _FONTS = (
     r"fa|bi|mdi|glyphicon|dashicons|octicon|feather|lucide|ri|ti|ph|icon|ion|el-icon|anticon|bx|las?|pi|uil|codicon"
 )
@@ -44,11 +36,10 @@ _WORDS = {
 
 def write_signs(tree: Any) -> None:
     """Put what its picture says into every cell that has no text, in place."""
-    for icon in _LIGATURES(tree)[:MOST_CELLS]:
-        if not len(icon) and (sign := _WORDS.get((icon.text or "").strip())):
-            icon.text = sign
     headed: dict[Any, bool] = {}
-    for cell in _EMPTY(tree)[:MOST_CELLS]:
+    for cell in islice((cell for cell in tree.iter("td", "th") if len(cell)), MOST_CELLS):
+        if not _is_picture(cell):
+            continue
         table = next(cell.iterancestors("table"), None)
         if table is None:
             continue
@@ -56,6 +47,26 @@ def write_signs(tree: Any) -> None:
             headed[table] = next(table.iter("th"), None) is not None
         if said := _said(cell, may_be_picture=headed[table]):
             cell.text = said
+
+
+def _is_picture(cell: Any) -> bool:
+    """True for a cell without text outside of drawings; a word that stands for a sign becomes the sign."""
+    for text in cell.itertext():
+        if text.strip(_NO_TEXT):
+            break
+    else:
+        return next(cell.iter("table"), None) is None
+    if next(cell.iter("svg"), None) is not None:
+        return not any(text.strip(_NO_TEXT) and not _is_drawn(text) for text in cell.xpath(".//text()"))
+    for icon in cell.iter("i", "span"):
+        if "material-" in icon.get("class", "") and not len(icon) and (sign := _WORDS.get((icon.text or "").strip())):
+            icon.text = sign
+    return False
+
+
+def _is_drawn(text: Any) -> bool:
+    around = text.getparent()
+    return (not text.is_tail and around.tag == "svg") or next(around.iterancestors("svg"), None) is not None
 
 
 def _said(cell: Any, *, may_be_picture: bool) -> str:

@@ -6,7 +6,6 @@ old word stands glued to the new one, a quotation begins nowhere, and a note run
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from lxml import etree
@@ -52,9 +51,9 @@ def settle_edits(tree: Any) -> None:
         _write_quote(quote)
 
 
-def move_sidenotes(tree: Any, html: bytes) -> None:
+def move_sidenotes(tree: Any, classes: str) -> None:
     """A note in the margin becomes a paragraph behind the one that it stands in, in place."""
-    if not re.search(rb"sidenote|marginnote|margin-note|side-note|marginalia|ltx_note_outer|footnote-inline", html):
+    if _SIDENOTES.isdisjoint(classes.split()):
         return
     last: dict[Any, Any] = {}
     for note in _NOTES(tree):

@@ -7,10 +7,9 @@ listing; a button that stands in the box of a listing; a label that says again w
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
-
-from lxml import etree
 
 from crawler.stages.extraction.code_names import linguist_name, name_of
 
@@ -24,12 +23,8 @@ _NUMBERS = re.compile(
     r"(?:$|[\s_-])",
     re.IGNORECASE,
 )
-_NUMBERED = etree.XPath(
-    "descendant-or-self::*[self::span or self::td or self::a or self::div or self::pre or self::th or self::em "
-    "or self::i or self::code][@class]"
-    "[contains(@class, 'line') or contains(@class, 'ln') or contains(@class, 'gutter') or contains(@class, 'num') or "
-    "contains(@class, 'Line') or contains(@class, 'gl') or contains(@class, 'lineno')]"
-)
+_TAGS = ("span", "td", "a", "div", "pre", "th", "em", "i", "code", "ol")
+_NUMBER_WORDS = ("line", "ln", "gutter", "num", "gl")
 _BUTTONS = re.compile(
     r"(?:^|[\s_-])(?:copy|copybtn|copy-?(?:btn|button|code|icon|to-clipboard|snippet)|btn-?(?:copy|clipboard)|clipboard"
     r"|zeroclipboard-container)(?:$|[\s_-])",
@@ -40,36 +35,25 @@ _AROUND = 3
 """Elements upwards from a listing that may be its box."""
 
 
-def drop_gutters(tree: Any, html: bytes) -> None:
-    """Numbers of lines by their class, wherever they stand, in place."""
-    lower = html.lower()
-    if not any(word in lower for word in _WORDS) and b"\0" not in html[:1_000]:
-        return
-    drop_numbers(tree)
+def drop_gutters(tree: Any) -> None:
+    """Numbers of lines by their class, on a page that has a listing, in place."""
+    if next(tree.iter("pre"), None) is not None:
+        drop_numbers(tree)
 
 
 def drop_numbers(around: Any) -> None:
     """Elements within one that the highlighters call a number of a line, and that are one, in place."""
-    for element in _NUMBERED(around)[:MOST]:
-        if element.getparent() is not None and _NUMBERS.search(element.get("class")) and is_numbers(element, least=1):
+    found = [e for e in around.iter(*_TAGS) if (names := e.get("class")) and may_be_number(names)]
+    for element in found[:MOST]:
+        if element.getparent() is not None and is_numbers(element, least=1):
             element.drop_tree()
 
 
-_WORDS = (
-    b"lineno",
-    b"linenumber",
-    b"line-n",
-    b"linenum",
-    b"gutter",
-    b"lnt",
-    b'"ln"',
-    b"blob-num",
-    b"crayon-num",
-    b"linenr",
-    b"=ln",
-    b"hljs-ln",
-    b"line_num",
-)
+@lru_cache(maxsize=4_096)
+def may_be_number(names: str) -> bool:
+    """True for classes by which highlighters call the number of a line."""
+    lower = names.lower()
+    return any(word in lower for word in _NUMBER_WORDS) and _NUMBERS.search(lower) is not None
 
 
 def drop_labels(tree: Any) -> None:

@@ -25,13 +25,10 @@ _MONOSPACE = re.compile(
     re.IGNORECASE,
 )
 _KEEPS = re.compile(r"white-space\s*:\s*(pre(?:-wrap|-line)?|break-spaces)\b", re.IGNORECASE)
+_MAY_SAY = re.compile(r"white-space|ont(?:-family)?\s*:")
 _FACES = re.compile(r"courier|consolas|mono|menlo", re.IGNORECASE)
-_STYLED = etree.XPath(
-    "//*[contains(@style, 'white-space') or contains(@style, 'ont')][self::div or self::p or self::span or self::td or "
-    "self::code or self::font or self::blockquote or self::section or self::tt or self::samp or self::kbd]"
-)
-_FONTS = etree.XPath("//font[@face]")
-_BROKEN = etree.XPath("//*[self::code or self::tt or self::samp or self::kbd][.//br]")
+_STYLED = etree.XPath("//*[@style]")
+_MAY_BE_STYLED = frozenset(["div", "p", "span", "td", "code", "font", "blockquote", "section", "tt", "samp", "kbd"])
 _LINE_BY_LINE = re.compile(
     r"(?:^|\s)(?:view-line|cm-line|CodeMirror-line|ace_line|react-code-line|blob-code-inner|monaco-line|line|pre)(?:\s|$)"
 )
@@ -39,39 +36,44 @@ _LINES = etree.XPath(
     "//*[@class][contains(@class, 'cm-line') or contains(@class, 'view-line') or contains(@class, 'CodeMirror-line') "
     "or contains(@class, 'ace_line')]|//div[contains(@class, 'fragment')]/div[@class = 'line']|//div[@class = 'pre']"
 )
-_CODE_TABLES = etree.XPath(
-    "//table[not(.//table)][contains(@class, 'highlight') or contains(@class, 'hljs') or contains(@class, 'code') or "
-    "contains(@class, 'blob') or contains(@class, 'crayon') or contains(@class, 'lntable') or "
-    "contains(@class, 'js-file') or contains(@class, 'rouge') or contains(@class, 'lines') or "
-    "contains(@class, 'source') or "
-    ".//td[contains(@class, 'code') or contains(@class, 'blob')] or .//pre or ancestor::pre or ancestor::code]"
-)
+_OF_CODE = ("highlight", "hljs", "code", "blob", "crayon", "lntable", "js-file", "rouge", "lines", "source")
+"""In the names of a table or of its cells that hold code."""
 _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "big", "cite", "code", "del", "em", "font", "i", "ins", "kbd", "mark", "nobr", "q",
      "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "var", "wbr", "br")
 )  # fmt: skip
 _A_LINE = frozenset({"div", "p", "li", "ol", "tr"})
 _SPACE = re.compile(r"[ \t\r\n\f]+")
-_MAY_STYLE = (b"monospace", b"ourier", b"onsolas", b"enlo", b"onaco", b"white-space")
-_MAY_LINE = (b"cm-line", b"view-line", b"CodeMirror-line", b"ace_line", b'class="fragment"', b'class="pre"')
+_MAY_LINE = ("cm-line", "view-line", "CodeMirror-line", "ace_line")
+_LINE_BOXES = frozenset({"fragment", "pre"})
 
 
-def restore_listings(tree: Any, html: bytes) -> None:
-    """Every listing outside of <pre> as one, in place."""
-    is_wide = b"\0" in html[:1_000]
-    if is_wide or b"<table" in html or b"<TABLE" in html:
-        for table in _CODE_TABLES(tree)[:MOST]:
-            _lines_of_table(table)
-    if is_wide or any(word in html for word in _MAY_LINE):
+def restore_listings(tree: Any, classes: str, styles: str) -> None:
+    """Every listing outside of <pre> as one, in place; classes, styles: all of the page."""
+    for table in filter(_may_hold_code, list(islice(tree.iter("table"), MOST))):
+        _lines_of_table(table)
+    if any(word in classes for word in _MAY_LINE) or not _LINE_BOXES.isdisjoint(classes.split()):
         lines = (line for line in _LINES(tree)[:MOST_LINES] if _LINE_BY_LINE.search(line.get("class")))
         for holder in dict.fromkeys(map(_holder, lines)):
             _join_lines(holder)
-    for code in _BROKEN(tree)[:MOST]:
-        if not _is_in_pre(code) and _may_be(code):
+    for code in list(islice(tree.iter("code", "tt", "samp", "kbd"), MOST)):
+        if len(code) and next(code.iter("br"), None) is not None and not _is_in_pre(code) and _may_be(code):
             _become_pre(code)
-    if is_wide or any(word in html for word in _MAY_STYLE):
-        for element in [*_STYLED(tree)[:MOST], *_FONTS(tree)[:MOST]]:
+    if "white-space" in styles or "font" in styles:
+        for element in [e for e in _STYLED(tree) if e.tag in _MAY_BE_STYLED and _MAY_SAY.search(e.get("style"))][:MOST]:
             _read_style(element)
+    for element in list(islice(tree.iter("font"), MOST)):
+        _read_style(element)
+
+
+def _may_hold_code(table: Any) -> bool:
+    names = (table.get("class") or "").lower()
+    if any(word in names for word in _OF_CODE) or next(table.iter("pre", "code"), None) is not None:
+        return next(table.iterdescendants("table"), None) is None
+    first = next(table.iter("tr"), None)
+    cells = "" if first is None else " ".join(cell.get("class") or "" for cell in first).lower()
+    is_named = any(word in cells for word in _OF_CODE) or next(table.iterancestors("pre", "code"), None) is not None
+    return is_named and next(table.iterdescendants("table"), None) is None
 
 
 def _read_style(element: Any) -> None:

@@ -21,7 +21,7 @@ _GONE = frozenset(
     ("mw-editsection", "editsection", "mw-cite-backlink", "cite-accessibility-label", "footnote-backref",
      "fn-backref", "footnote-back", "footnote-backlink", "reversefootnote", "data-footnote-backref",
      "footnote-return", "footnoteBackLink", "footnote-return-link", "easy-footnote-to-top", "Inline-Template",
-     "need_ref_tag", "clipboard-copy", "vector-visually-hidden", "mw-jump-link", "ltx_tag_note_backref")
+     "need_ref_tag", "vector-visually-hidden", "mw-jump-link", "ltx_tag_note_backref")
 )  # fmt: skip
 _UNHEARD = re.compile(
     r"(?:^|[\s_-])(?:sr-?only|visually-?hidden|screen-?reader(?:s|-?text|-?only)?|a11y-?hidden|element-invisible"
@@ -30,40 +30,51 @@ _UNHEARD = re.compile(
     re.IGNORECASE,
 )
 """How style sheets call what only screen readers are to read."""
+_MAY_HIDE = ("sr", "visually", "screen", "a11y", "assistive", "element-invisible", "accessib", "reader-only")
+"""One of which stands in each of these names."""
 _CLIPPED = re.compile(r"clip(?:-path)?:(?:rect|inset)\(|left:-\d{3,}", re.IGNORECASE)
 _BACK = frozenset("↩↑↵⏎⤴^⮌⬑↖⇑⬆⏏←‹«△▲🔙🔝")
 _NO_SIGN = "\ufe0e\ufe0f\u200b\xa0 \t\r\n"
 _SUPERS = str.maketrans("", "", "⁰¹²³⁴⁵⁶⁷⁸⁹0123456789[]()")
 _NEEDS = re.compile(r"\s*\[\s*([^\[\]]{3,60}?)\s*\]\s*")
-_BYTES = (
-    b"editsection", b"ackref", b"ackback", b"acklink", b"ack-link", b"reversefootnote", b"footnote-back",
-    b"Inline-Template", b"need_ref_tag", b"clipboard", b"footnote-return", b"mw-jump", b"cite-access",
-    b"easy-footnote", b"note_backref",
-)  # fmt: skip
-_BY_NAME = etree.XPath("//*[@class or @role='doc-backlink' or @rel='footnote-back']")
-_SCREEN = etree.XPath("//a//*[self::span or self::small or self::i or self::em or self::svg][@class or @style]"
-                      "|//a/following-sibling::*[1][self::span][@class or @style]")  # fmt: skip
-_CARETS = etree.XPath(
-    "//*[self::li or self::span or self::p][normalize-space(text()) = '^' or normalize-space(text()) = '↑']"
-)
-_WAYS_BACK = etree.XPath("//a[contains(@href, '#')][string-length(normalize-space()) < 6]")
+_BY_NAME = etree.XPath("//*[@class]")
 
 
-def drop_machinery(tree: Any, html: bytes) -> None:
-    """Every piece of it, in place."""
-    if any(word in html for word in _BYTES) or b"\0" in html[:1_000]:
+def drop_machinery(tree: Any, classes: str, styles: str) -> None:
+    """Every piece of it, in place; classes, styles: all of the page."""
+    if not _GONE.isdisjoint(classes.split()):
         for element in filter(_is_named, _BY_NAME(tree)[:MOST]):
             _drop(element)
-    for element in _SCREEN(tree)[:MOST]:
-        if element.getparent() is not None and _is_hint(element):
-            _drop_hint(element)
-    for link in _WAYS_BACK(tree)[:MOST]:
-        if link.getparent() is not None and leads_back(link):
-            _drop_way_back(link)
-    for note in _CARETS(tree)[:MOST]:
-        _drop_letters_back(note)
+    lower = classes.lower()
+    may_hide = "clip" in styles or "left:" in styles or any(word in lower for word in _MAY_HIDE)
+    for link in list(tree.iter("a")):
+        if may_hide:
+            _drop_hints(link)
+        if link.getparent() is not None:
+            _drop_if_back(link)
+    for note in tree.iter("li"):
+        if (note.text or "").strip() in {"^", "↑"}:
+            _drop_letters_back(note)
     for sup in filter(_asks_for_more, list(tree.iter("sup"))):
         _drop(sup)
+
+
+def _drop_if_back(link: Any) -> None:
+    if link.get("role") == "doc-backlink" or link.get("rel") == "footnote-back":
+        _drop(link)
+    elif "#" in link.get("href", "") and leads_back(link):
+        _drop_way_back(link)
+
+
+def _drop_hints(link: Any) -> None:
+    """What only screen readers say within a link, or directly behind it."""
+    behind = link.getnext()
+    for hint in [
+        *link.iterdescendants("span", "small", "i", "em"),
+        *([] if behind is None or behind.tag != "span" else [behind]),
+    ]:
+        if (hint.get("class") or hint.get("style")) and _is_hint(hint):
+            _drop_hint(hint)
 
 
 def leads_back(link: Any) -> bool:
@@ -119,10 +130,7 @@ def _words(text: str | None) -> str:
 
 
 def _is_named(element: Any) -> bool:
-    classes = element.get("class")
-    if classes and not _GONE.isdisjoint(classes.split()):
-        return True
-    return bool(element.get("role") == "doc-backlink" or element.get("rel") == "footnote-back")
+    return not _GONE.isdisjoint(element.get("class").split())
 
 
 def _is_hint(element: Any) -> bool:

@@ -26,23 +26,24 @@ _GONE = frozenset(
 _IDS = frozenset(
     ("siteSub", "contentSub", "catlinks", "toc", "jump-to-nav", "normdaten", "mw-data-after-content", "footer-places")
 )
-_SIGNS = (b"mw-parser-output", b"mw-content-text", b"mw-body-content")
+_SIGNS = ("mw-parser-output", "mw-body-content", "mw-body")
 _NAMED = etree.XPath(".//*[@class or @id]")
-_STYLES = frozenset({"style", "script", "link", "meta"})
 
 
-def is_wiki(html: bytes) -> bool:
-    """True where the page calls its parts as MediaWiki does."""
-    return any(sign in html for sign in _SIGNS)
+def is_wiki(classes: str) -> bool:
+    """True where a page with these classes calls its parts as MediaWiki does."""
+    return any(sign in classes for sign in _SIGNS)
 
 
-def drop_wiki_boxes(tree: Any, html: bytes) -> None:
-    """Everything that is no part of the article, in place; nothing on pages of other software."""
-    if not is_wiki(html):
+def drop_wiki_boxes(tree: Any, classes: str) -> None:
+    """Everything that is no part of the article, in place; nothing on pages of other software.
+
+    classes: all of the page.
+    """
+    if not is_wiki(classes):
         return
     for element in _NAMED(tree):
         if element.getparent() is None or element.tag in {"body", "html", "main"}:
             continue
-        classes = (element.get("class") or "").split()
-        if not _GONE.isdisjoint(classes) or element.get("id") in _IDS:
+        if not _GONE.isdisjoint((element.get("class") or "").split()) or element.get("id") in _IDS:
             element.drop_tree()

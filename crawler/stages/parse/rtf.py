@@ -125,6 +125,7 @@ def read_rtf(body: bytes) -> tuple[str, str, str]:
             reader.take(bytes([int(code, 16)]) if code else run or sign)
         elif sign:
             _read_sign(reader, sign)
+    reader.flush()
     reader.enter(_State())
     text, title, author = ("".join(reader.parts[name]) for name in ("text", "title", "author"))
     return _lines(text), " ".join(title.split()), " ".join(author.split())
