@@ -170,7 +170,7 @@ def _collapsed(text: str | None, *, begins: bool) -> str | None:
     flat = _SPACE.sub(" ", text)
     if begins:
         flat = flat.lstrip(" ")
-    return flat or None
+    return flat.replace("\xa0", " ") or None
 
 
 def _words(*texts: str | None) -> bool:
