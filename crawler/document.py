@@ -484,6 +484,17 @@ class Signal:
     verdict: str = "unknown"
 
 
+@dataclass(slots=True, frozen=True)
+class CodeBlock:
+    """A listing of the text: its language as GitHub Linguist names it, in lower case, "" where the page names none.
+
+    chars: characters that it takes in the text, line breaks within it included.
+    """
+
+    language: str
+    chars: int
+
+
 class Refresh(NamedTuple):
     """Where a page leads by itself after so many seconds: an absolute http(s) URL, empty where it renews itself.
 
@@ -607,6 +618,7 @@ class Columns:
     page_type: str | None = None  # "article", "forum", …, as the learned extractor reads the page
     page_type_score: float | None = None  # its probability, 0–1
     code_languages: list[str] = field(default_factory=list)  # that the page names for the code in the text
+    code_blocks: list[CodeBlock] = field(default_factory=list)  # each listing in the text, in its order
     method_used: str | None = (
         None  # "fast": as it was sent; "embedded": its data; "js": drawn; "captured": what it fetched; "api"
     )

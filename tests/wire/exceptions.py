@@ -59,7 +59,8 @@ EXCEPTIONS: dict[str, Exempt] = {
     **_all("xml-xhtml-as-application-vnd.wap.xhtml+xml", "kept", "XHTML of telephones is a page"),
     **_all(
         "type-text-slash type-slashes type-equals type-colon type-html-dot type-x-html type-text-star type-html-plus"
-        " type-control type-latin1 nosniff-none nosniff-star nosniff-bare",
+        " type-control type-latin1 nosniff-none nosniff-star nosniff-bare type-markdown-html"
+        " none-span none-strong none-html-far",
         "kept",
         "Chromium shows the source, for its own safety; nothing is run here, and a page is read as a page",
     ),

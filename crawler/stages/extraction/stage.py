@@ -28,14 +28,17 @@ from functools import cache, partial
 from typing import Any, ClassVar
 
 from lxml import etree
+from lxml.html import tostring
 from resiliparse.extract.html2text import extract_plain_text
 from trafilatura import bare_extraction
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
-from crawler.stages.extraction.code import code_chars, languages_in, named_code
+from crawler.stages.extraction.cells import square_tables
+from crawler.stages.extraction.code import Listing, code_blocks, code_chars, languages_of, listings
+from crawler.stages.extraction.common import correct
 from crawler.stages.extraction.contents import Contents, contents_of, without_contents
-from crawler.stages.extraction.escaped import escaped_tags, without_tags
+from crawler.stages.extraction.escaped import escaped_tags, unescape, unescaped, without_tags
 from crawler.stages.extraction.faster import install
 from crawler.stages.extraction.further import without_further
 from crawler.stages.extraction.hidden import drop_hidden, hidden_in
@@ -45,11 +48,9 @@ from crawler.stages.extraction.learned.walk import Walked, walk
 from crawler.stages.extraction.markdown import as_markdown
 from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.extraction.metadata.source import Source
-from crawler.stages.extraction.notation import write_notation
-from crawler.stages.extraction.ordinals import number_items
 from crawler.stages.extraction.orphans import lists_of_links, without_orphans
 from crawler.stages.extraction.placed import placed
-from crawler.stages.extraction.prepare import drop_line_numbers, may_number_lines, prepare
+from crawler.stages.extraction.prepare import prepare
 from crawler.stages.extraction.render import render
 from crawler.stages.extraction.shadow import open_shadows
 from crawler.stages.extraction.signposts import without_signposts
@@ -126,6 +127,7 @@ class ExtractionStage:
         if is_redirect(doc.refresh):
             return _leads_on(doc)
         contents: list[Contents] = []
+        code: list[Listing] = []
         tags = frozenset[str]()
         doc.method_used = doc.method_used or "fast"  # a record of JSON has named its own
         if isinstance(tree, str):
@@ -136,16 +138,12 @@ class ExtractionStage:
         elif tree is None:
             found = Written()
         else:
-            open_shadows(tree)
-            if not doc.fields:  # a record says them itself
-                self._fill_metadata(doc, tree)
-            doc.quality_signals["hidden"] = self._count_hidden(doc, tree)
-            marked, named, verse = code_chars(tree), named_code(tree), verse_chars(tree)
+            self._prepare(doc, tree)
+            marked, code, verse = code_chars(tree), listings(tree), verse_chars(tree)
             contents = contents_of(tree, doc.url)
             tags = escaped_tags(tree, doc.html)
             found, doc.extractor = self._main_text(doc, tree)
             found = self._or_captured(doc, self._or_embedded(doc, found))
-            doc.code_languages = [*found.languages] or languages_in(found.text, named)
             doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(found.text), 1)), 4)
             doc.quality_signals["marked_verse"] = round(min(1.0, verse / max(len(found.text), 1)), 4)
         found = found.edited(normalise(found.text).strip())
@@ -154,6 +152,8 @@ class ExtractionStage:
             text, doc.quality_signals["signposts"] = without_signposts(found.text)
             found = found.edited(text)
         doc.text, doc.parts = found.text, [*found.parts]
+        doc.code_blocks = code_blocks(doc.text, code)
+        doc.code_languages = languages_of(doc.code_blocks)
         recount(doc)
         doc.extraction_yield = round(doc.char_count / size, 4) if size else None
         if moves_a_notice(doc.refresh) and doc.word_count < self._chain.shown_words:
@@ -167,6 +167,17 @@ class ExtractionStage:
         if doc.word_count < self._min_words:
             return Drop(self.name, DropReason.TOO_SHORT, f"{doc.word_count} words, needs {self._min_words}")
         return doc
+
+    def _prepare(self, doc: Document, tree: Any) -> None:
+        """Read what the page says of itself, and correct the tree for every extractor."""
+        open_shadows(tree)
+        if unescape(tree, doc.html) and doc.title:
+            doc.title = unescaped(doc.title)
+        if not doc.fields:  # a record says them itself
+            self._fill_metadata(doc, tree)
+        doc.quality_signals["hidden"] = self._count_hidden(doc, tree)
+        if not self._is_too_large(doc):
+            correct(tree, doc.html)
 
     def _count_hidden(self, doc: Document, tree: Any) -> int:
         """Words that no reader sees; they leave the page where HIDDEN_TEXT says so."""
@@ -208,19 +219,17 @@ class ExtractionStage:
         doc.license_tag = doc.license_tag or found.license_tag
 
     def _main_text(self, doc: Document, tree: Any) -> tuple[Written, str]:
-        is_too_large = doc.html.count(b"<") > self._chain.most_tags
-        if not is_too_large:
-            write_notation(tree)
-            number_items(tree)
-            if may_number_lines(doc.html):
-                drop_line_numbers(tree)
+        is_too_large = self._is_too_large(doc)
         if self._extractor == "learned" and not is_too_large:
             return self._learned_text(doc, tree)
         page = Walked() if is_too_large else walk(tree)  # before the chain, which changes the tree
         if self._extractor == "resiliparse" or is_too_large:
-            return self._placed(page, resiliparse_text(doc)), "resiliparse"
+            return self._placed(page, resiliparse_text(doc, None if is_too_large else tree)), "resiliparse"
         text, step = self._chain_text(doc, tree)
         return self._placed(page, text), step
+
+    def _is_too_large(self, doc: Document) -> bool:
+        return doc.html.count(b"<") > self._chain.most_tags
 
     def _placed(self, page: Walked, text: str) -> Written:
         """What an extractor of plain lines wrote, as TEXT_FORMAT asks for it."""
@@ -329,12 +338,16 @@ def trafilatura_text(tree: Any, url: str, *, fast: bool) -> str:
     return render(found.body) if found is not None else ""
 
 
-def resiliparse_text(doc: Document) -> str:
-    """Main text by resiliparse, which needs its own (fast) parse of the bytes."""
-    decoded = decode(doc.html, doc.charset)
-    if decoded is None:
+def resiliparse_text(doc: Document, tree: Any = None) -> str:
+    """Main text by resiliparse, which needs its own (fast) parse: of the tree, if one is given, else of the bytes."""
+    if tree is not None:
+        square_tables(tree)
+        source = tostring(tree, encoding="unicode")
+    elif (decoded := decode(doc.html, doc.charset)) is not None:
+        source = decoded[0]
+    else:
         return ""
-    text: str = extract_plain_text(decoded[0], main_content=True, links=False, alt_texts=False, comments=False)
+    text: str = extract_plain_text(source, main_content=True, links=False, alt_texts=False, comments=False)
     return text
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import accumulate
 
-from crawler.stages.pii.redact import Span
+from crawler.document import Span
 from crawler.stages.text.words import count_words
 
 _WORDS_EACH = 8  # words beside each placeholder from which a line is a sentence and no entry

@@ -11,7 +11,7 @@ import re
 from functools import cache
 
 import regex
-from chardetng_py import EncodingDetector
+from chardetng_py import EncodingDetector  # type: ignore[import-untyped]  # ships no types
 
 from crawler.stages.text.charset_labels import codec_of, read
 

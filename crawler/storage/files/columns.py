@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from crawler.config.stages import columns
-from crawler.document import Columns, LanguageShare, Signal
+from crawler.document import CodeBlock, Columns, LanguageShare, Signal
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import OF_TEXT, SPAN_FIELDS, TEXT_FIELDS, VERDICT, Record, as_lists, record_fields
 
@@ -35,13 +35,15 @@ def rejected_fields() -> tuple[str, ...]:
 SPAN = {"start": "int64", "end": "int64", "type": "string"}
 SIGNAL = dict.fromkeys(typing.get_type_hints(Signal), "string")
 SHARE = {"language": "string", "share": "double"}
-_STRUCTS: dict[str, dict[str, str]] = {"span": SPAN, "signal": SIGNAL, "share": SHARE}
-_NAMED = {Signal: "signal", LanguageShare: "share"}
+CODE = {"language": "string", "chars": "int64"}
+STRUCTS: dict[str, dict[str, str]] = {"span": SPAN, "signal": SIGNAL, "share": SHARE, "code": CODE}
+"""By the type of a list's items that are objects: their fields."""
+_NAMED = {Signal: "signal", LanguageShare: "share", CodeBlock: "code"}
 _ATOMS = {str: "string", int: "int64", float: "double", bool: "bool"}
 
 
 def kind_of(name: str) -> str:
-    """The column's type in words: string, int64, double, bool, json, or a list of string, span, signal or share.
+    """The column's type in words: string, int64, double, bool, json, or a list of string, span, signal, share or code.
 
     A column of a package that is not installed here is read as it is stored: its type stands in the file.
     """
@@ -84,8 +86,8 @@ def arrow_schema(*, rejected: bool = False, without: Iterable[str] = ()) -> Any:
 def _arrow_type(pa: Any, kind: str) -> Any:
     if kind.startswith("list<"):
         inner = kind[5:-1]
-        if inner in _STRUCTS:
-            return pa.list_(pa.struct([(name, _arrow_type(pa, of)) for name, of in _STRUCTS[inner].items()]))
+        if inner in STRUCTS:
+            return pa.list_(pa.struct([(name, _arrow_type(pa, of)) for name, of in STRUCTS[inner].items()]))
         return pa.list_(_arrow_type(pa, inner))
     simple = {"string": pa.string, "json": pa.string, "int64": pa.int64, "double": pa.float64, "bool": pa.bool_}
     return simple[kind]()
@@ -148,10 +150,18 @@ def _is_number(value: Any) -> bool:
     return type(value) in _PYTHON["double"]
 
 
+def _is_code(item: Any) -> bool:
+    return type(item) is dict and [(name, type(part)) for name, part in item.items()] == [
+        ("language", str),
+        ("chars", int),
+    ]
+
+
 _PYTHON: dict[str, tuple[type, ...]] = {"string": (str,), "bool": (bool,), "double": (float, int)}
 _ITEMS: dict[str, Callable[[Any], bool]] = {
     "signal": _is_signal,
     "share": _is_share,
+    "code": _is_code,
     "string": lambda item: type(item) is str,
 }
 
@@ -206,7 +216,7 @@ def _feature(kind: str, *, as_json: bool) -> dict[str, Any]:
     if kind == "list<span>" and as_json:
         return {"struct": [{"name": name, "list": of} for name, of in SPAN.items()]}
     if kind.startswith("list<"):
-        struct = _STRUCTS.get(kind[5:-1])
+        struct = STRUCTS.get(kind[5:-1])
         return {
             "list": [{"name": n, **_feature(of, as_json=as_json)} for n, of in struct.items()] if struct else kind[5:-1]
         }

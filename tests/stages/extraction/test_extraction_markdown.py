@@ -10,7 +10,7 @@ import pytest
 from crawler.config import ExtractionConfig
 from crawler.config.config import from_mapping
 from crawler.document import Document, Drop
-from crawler.stages.extraction.code import code_chars, languages_in, named_code
+from crawler.stages.extraction.code import code_blocks, code_chars, languages_of, listings, name_languages
 from crawler.stages.extraction.learned.walk import walk
 from crawler.stages.extraction.markdown import as_markdown
 from crawler.stages.extraction.stage import ExtractionStage
@@ -103,16 +103,17 @@ def test_the_languages_of_the_code_in_the_text_are_named(extractor: str) -> None
     ("markup", "language"),
     [
         ('<pre class="brush: ruby">x = 1</pre>', "ruby"),
-        ('<div class="highlight-python3 notranslate"><div><pre><span>x</span> = 1</pre></div></div>', "python3"),
+        ('<div class="highlight-python3 notranslate"><div><pre><span>x</span> = 1</pre></div></div>', "python"),
         ('<pre><code class="lang-c++">x = 1</code></pre>', "c++"),
         ('<pre class="language-none">x = 1</pre>', ""),
         ("<pre>x = 1</pre>", ""),
     ],
 )
 def test_a_class_names_the_language_of_code(markup: str, language: str) -> None:
-    named = named_code(parse_html(f"<body>{markup}</body>"))
-    assert languages_in("Before\n  x = 1\nBehind", named) == ([language] if language else [])
-    assert languages_in("The code is not in the text.", named) == []
+    tree = parse_html(f"<body>{markup}</body>")
+    name_languages(tree)
+    assert languages_of(code_blocks("Before\n  x = 1\nBehind", listings(tree))) == ([language] if language else [])
+    assert code_blocks("The code is not in the text.", listings(tree)) == []
 
 
 def test_characters_of_code_are_counted_once() -> None:

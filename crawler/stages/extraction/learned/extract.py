@@ -21,7 +21,7 @@ from crawler.stages.extraction.learned.lines import write
 from crawler.stages.extraction.learned.model import KINDS, Model, the_model
 from crawler.stages.extraction.learned.numbers import Numbers, features, page_numbers
 from crawler.stages.extraction.learned.opinion import is_asked, moved, strangeness
-from crawler.stages.extraction.learned.rows import with_whole_rows
+from crawler.stages.extraction.learned.rows import with_captions, with_whole_rows
 from crawler.stages.extraction.learned.said import said
 from crawler.stages.extraction.learned.threads import comments_of, labeller_of, with_speakers
 from crawler.stages.extraction.learned.walk import Walked, walk
@@ -101,7 +101,7 @@ def judge(
     if opinion is not None and is_second:
         taken = coverage(page.texts, opinion())
         sums = moved(sums, taken, chances["article"], strangeness(numbers.known))
-    sums = with_whole_rows(page, sums, numbers.words)
+    sums = with_captions(page, with_whole_rows(page, sums, numbers.words))
     kind = max(chances, key=chances.__getitem__)
     if kind not in REPEATING:
         sums = without_copies(page, sums)

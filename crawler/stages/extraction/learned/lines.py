@@ -7,14 +7,14 @@ its lines. Markdown adds the signs of headings, quotes, tables and fences; links
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from crawler.document import Span
-from crawler.stages.extraction.code import language_of
-from crawler.stages.extraction.learned.grid import Grid, ValueRows, around, cell_of
+from crawler.stages.extraction.learned.grid import Grid, ValueRows, around, as_markdown, as_plain, cell_of
 from crawler.stages.extraction.learned.parts import NOTHING, Labeller, Labels, Parts
 from crawler.stages.extraction.learned.walk import Kind, Mark, Walked
 from crawler.stages.extraction.written import Written
@@ -34,6 +34,8 @@ class Line:
     table: int = -1
     cells: dict[int, str] = field(default_factory=dict)
     """Of a row: what its cells say, those that are kept."""
+    columns: list[str] = field(default_factory=list)
+    """The same, with every column of the table in its place."""
     source: int = -1
     """Of code: the <pre> around it."""
     language: str = ""
@@ -65,7 +67,7 @@ def write(page: Walked, kept: list[bool], text_format: str = "text", labeller: L
     """The text of the kept blocks."""
     lines = _lines(page, kept, labeller or Labeller(page))
     languages = tuple(dict.fromkeys(line.language for line in lines if line.language))
-    pieces = _markdown(page, lines) if text_format == "markdown" else _plain(lines)
+    pieces = _markdown(lines) if text_format == "markdown" else _plain(lines)
     return Written(*_joined(pieces), languages)
 
 
@@ -116,6 +118,7 @@ def _lines(page: Walked, kept: list[bool], labeller: Labeller) -> list[Line]:
             if item >= 0 and item not in begun:
                 _number(page, found[-1], item, i, begun)
         begun.add(item)
+    _place_cells(page, found)
     lines = _without_echoes(found)
     _label(lines, labeller)
     return lines
@@ -127,6 +130,20 @@ def _label(lines: list[Line], labeller: Labeller) -> None:
     for line in lines:
         table = line.table if line.table in tables else -1
         line.labels = labeller.labels(line.holder, line.kind, table=table, source=line.source)
+
+
+def _place_cells(page: Walked, lines: list[Line]) -> None:
+    """Give every row its columns: those of its whole table, also where other lines stand between its rows."""
+    tables: dict[int, list[Line]] = defaultdict(list)
+    for line in lines:
+        if line.kind is Kind.CELL:
+            tables[line.table].append(line)
+    if not tables:
+        return
+    grid = Grid(page)
+    for rows in tables.values():
+        for line, columns in zip(rows, grid.texts([line.cells for line in rows]), strict=True):
+            line.columns = columns
 
 
 def _without_echoes(lines: list[Line]) -> list[Line]:
@@ -145,7 +162,7 @@ def _add_code(page: Walked, found: list[Line], holder: int, text: str, source: i
     if found and source >= 0 and found[-1].source == source:
         found[-1].text += "\n" + text
         return
-    found.append(Line(Kind.CODE, text, source=source, language=_language(page, holder), holder=holder))
+    found.append(Line(Kind.CODE, text, source=source, language=page.languages.get(source, ""), holder=holder))
 
 
 def _row(page: Walked, row: int) -> Line:
@@ -194,22 +211,13 @@ def _list_depth(page: Walked, item: int) -> int:
     return min(max(depth, 0), 8)
 
 
-def _language(page: Walked, holder: int) -> str:
-    names = [page.languages.get(holder, "")]
-    for _ in range(3):
-        if holder >= 0:
-            names.append(page.names[holder])
-            holder = page.parents[holder]
-    return language_of(names)
-
-
 def _plain(lines: list[Line]) -> Iterator[_Piece]:
     return (_Piece(_plainly(line), line, "\n") for line in lines)
 
 
 def _plainly(line: Line) -> str:
     if line.kind is Kind.CELL:
-        return " | ".join(line.cells.values())
+        return as_plain(line.columns or [*line.cells.values()])
     return "  " * line.level + _item(line) if line.kind is Kind.ITEM else _headed(line)
 
 
@@ -221,12 +229,11 @@ def _headed(line: Line) -> str:
     return f"{line.number} {line.text}" if line.number else line.text
 
 
-def _markdown(page: Walked, lines: list[Line]) -> Iterator[_Piece]:
-    grid = Grid(page) if any(line.kind is Kind.CELL for line in lines) else None
+def _markdown(lines: list[Line]) -> Iterator[_Piece]:
     for (kind, _), group in groupby(lines, lambda line: (line.kind, line.table)):
         run = list(group)
-        if kind is Kind.CELL and grid is not None and any(len(line.cells) > 1 for line in run):
-            rows = grid.rows([line.cells for line in run])
+        if kind is Kind.CELL and any(len(line.cells) > 1 for line in run):
+            rows = as_markdown([line.columns or [*line.cells.values()] for line in run], len(run[0].columns))
             yield _Piece("\n".join(_quoted(run[0], row) for row in rows), run[0], "\n\n")
         else:
             for line in run:
