@@ -47,13 +47,14 @@ def with_speakers(
     if not speakers.entries and not speakers.sections:
         return sums
     left = sums.copy()
+    is_dropped = comments != "keep" and not speakers.is_thread  # what answers an entry is of the thread
     bodies = dict[int, list[int]]()
     for block, holder in enumerate(page.holders):
         place = labeller.place(holder)
         if place.speaker is None:
             continue
         is_other = place.other >= 0 or page.kinds[block] == Kind.CONTROL
-        if is_other or (place.speaker.name == "comment" and comments != "keep"):
+        if is_other or (is_dropped and place.speaker.name == "comment"):
             left[block] = IMPOSSIBLE
         elif place.speaker.name == "comment" and place.user < 0 and place.speaker.key in speakers.comments:
             left[block] = max(left[block], SURE)  # they are asked for, whatever the model thinks of them
