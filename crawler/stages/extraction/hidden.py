@@ -8,15 +8,23 @@ Sources: HTML standard 6.1 and 4.11.4, CSS 2.2 9.2.4 and 11.2, CSS Color 4 secti
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any, NamedTuple
 
 from lxml import etree
 
 MOST_SHARE = 0.3
 """Of a page's letters that may be hidden: where it is more, a script shows the page once it runs."""
+LEAST_SECTIONS = 3
+"""Closed elements of one class from which they are sections that a script opens."""
+MOST_NAMES = 2_000
+"""Characters of an element's names that are looked at."""
 MOST = 5_000
 """Elements of a page that are looked at."""
 _CANDIDATES = etree.XPath("//body//*[@hidden or @style or self::dialog]")
+_CONTROLS = etree.XPath(
+    "boolean(descendant-or-self::*[self::button or @role='button' or @role='tab' or @aria-expanded][1])"
+)
 _TARGETS = etree.XPath("//@aria-controls | //@data-target | //@data-bs-target | //a/@href[starts-with(., '#')]")
 _CLOSED = re.compile(r"display:none(?![\w-])|visibility:(?:hidden|collapse)(?![\w-])")
 _CLEAR = re.compile(r"(?:^|;)opacity:0*(?:\.0+)?(?:%|!important)*(?:;|\Z)")
@@ -31,6 +39,7 @@ _REVEALED = re.compile(
     r"|dropdown|drop-down|excerpt|show|lazy|fade|animat|wow|aos|paywall|premium|article|content|story|entry"
 )
 """Names of what a script shows, when somebody asks for it or scrolls there."""
+_NAMING = frozenset({"class", "id", "role"})
 _BINDINGS = ("x-", "v-", "ng-", ":", "@", "data-aos", "data-animat", "data-wow", "data-framer", "data-w-id", "data-tab")
 
 
@@ -60,6 +69,7 @@ def hidden_in(tree: Any) -> Hidden:
             targets = frozenset(name.lstrip("#") for value in _TARGETS(tree) for name in value.split())
         if element.tag == "dialog" or not _is_revealed(element, targets):
             found.append(element)
+    found = _without_sections(found)
     if not found:
         return Hidden([], 0)
     known = set(found)
@@ -68,6 +78,13 @@ def hidden_in(tree: Any) -> Hidden:
     if sum(map(len, texts)) > MOST_SHARE * len(" ".join(_text(tree).split())):
         return Hidden([], 0)
     return Hidden(outer, sum(len(text.split()) for text in texts))
+
+
+def _without_sections(found: list[Any]) -> list[Any]:
+    """Those that are not closed sections: the same kind of element, again and again, each with a text of its own."""
+    kinds = Counter((e.tag, e.get("class")) for e in found if e.get("class") and is_closed(e.attrib))
+    alike = {kind for kind, times in kinds.items() if times >= LEAST_SECTIONS}
+    return [e for e in found if (e.tag, e.get("class")) not in alike or e.tag == "dialog"]
 
 
 def drop_hidden(hidden: Hidden) -> None:
@@ -99,10 +116,16 @@ def _is_revealed(element: Any, targets: frozenset[str]) -> bool:
     attributes = element.attrib
     if attributes.get("id") in targets or any(name.startswith(_BINDINGS) for name in attributes):
         return True
-    names = f"{attributes.get('class', '')} {attributes.get('id', '')} {attributes.get('role', '')}".lower()
-    if _REVEALED.search(names):
+    names = " ".join(value for name, value in attributes.items() if name in _NAMING or name.startswith("data-"))
+    if _REVEALED.search(names[:MOST_NAMES].lower()) or _has_control_before(element):
         return True
     return next(element.iterancestors("details"), None) is not None
+
+
+def _has_control_before(element: Any) -> bool:
+    """True where a button, or what is used as one, stands before it: it opens what follows."""
+    before = element.getprevious()
+    return before is not None and isinstance(before.tag, str) and bool(_CONTROLS(before))
 
 
 _IS_NO_TEXT = etree.XPath("descendant-or-self::text()[not(ancestor::script or ancestor::style or ancestor::template)]")

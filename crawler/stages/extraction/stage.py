@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, ClassVar
 
-from lxml import etree
 from lxml.html import tostring
 from resiliparse.extract.html2text import extract_plain_text
 from trafilatura import bare_extraction
@@ -186,7 +185,7 @@ class ExtractionStage:
         hidden = hidden_in(tree)
         if hidden.elements and doc.choices.get("hidden_text", self._hidden_text) == "drop":
             drop_hidden(hidden)
-            doc.html = etree.tostring(tree, encoding="utf-8")  # resiliparse reads bytes
+            doc.html = tostring(tree, encoding="utf-8")  # resiliparse reads bytes
             doc.charset = "utf-8"
         return hidden.words
 

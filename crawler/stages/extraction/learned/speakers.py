@@ -54,7 +54,7 @@ _NOTE = re.compile(
 _OTHER = re.compile(
     r"(?:(?:post|user|message|forum)[-_]?)?sig(?:nature)?|(?:post|message|comment)[-_]?(?:actions?|buttons?|controls?|tools"
     r"|footer|foot|options|nav)|publiccontrols|privatecontrols|likes?(?:summary|bar)?|reactions?(?:bar)?|share\w*|reply"
-    r"(?:[-_]?(?:link|button))|lastedited|signature\w*|edited[-_]?by|notice"
+    r"(?:[-_]?(?:link|button))|lastedited|bbcodeblock-expandlink\S*|signature\w*|edited[-_]?by|notice"
 )
 _THREAD = re.compile(r"schema\.org/(?:DiscussionForumPosting|QAPage|Question|Answer)")
 _SCHEMA = (

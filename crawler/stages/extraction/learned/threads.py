@@ -26,6 +26,9 @@ FEW = 60, 120
 """Words up to which a page has no text but its comments: then it is a thread that names no entry; the second number
 where the model takes it for one."""
 
+MOST_BELOW = 4
+"""Times as many words below a text as in it, from which a page that the model takes for a forum's is a thread."""
+
 
 def labeller_of(page: Walked, sums: NDArray[np.int64], words: NDArray[np.float64], kind: str) -> Labeller:
     """What the page's elements are; a page that is nothing but comments is a thread."""
@@ -34,8 +37,9 @@ def labeller_of(page: Walked, sums: NDArray[np.int64], words: NDArray[np.float64
         return found
     said = np.array([found.place(holder).speaker is not None for holder in page.holders])
     likely = words * (sums > 0)
-    few = FEW[kind == "forum"]
-    is_thread = likely[~said].sum() <= few < likely[said].sum() or (kind == "forum" and found.speakers.posts_named)
+    few, beside, below = FEW[kind == "forum"], likely[~said].sum(), likely[said].sum()
+    is_forum = kind == "forum" and (found.speakers.posts_named or below > MOST_BELOW * beside)
+    is_thread = beside <= few < below or is_forum
     return Labeller(page, is_thread=True) if is_thread else found
 
 
@@ -57,7 +61,8 @@ def with_speakers(
         if is_other or (is_dropped and place.speaker.name == "comment"):
             left[block] = IMPOSSIBLE
         elif place.speaker.name == "comment" and place.user < 0 and place.speaker.key in speakers.comments:
-            left[block] = max(left[block], SURE)  # they are asked for, whatever the model thinks of them
+            if comments == "keep":  # they are asked for, whatever the model thinks of them
+                left[block] = max(left[block], SURE)
         elif place.user < 0 and place.speaker.key in speakers.posts:
             bodies.setdefault(place.speaker.key, []).append(block)
     return _with_whole(page, left, words, bodies)
