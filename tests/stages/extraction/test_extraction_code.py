@@ -28,7 +28,7 @@ def written(body: str) -> str:
     tree = parse_html(html)
     correct(tree, html.encode())
     page = walk(tree)
-    text = write(page, [True] * len(page.texts), "markdown")[0]
+    text = write(page, [True] * len(page.texts), "markdown").text
     return text.removeprefix("Before.\n\n").removesuffix("\n\nBehind.")
 
 

@@ -25,7 +25,7 @@ def text_of(body: str, language: str = "en") -> str:
     unescape(tree, html.encode())
     correct(tree, html.encode())
     page = walk(tree)
-    return write(page, [True] * len(page.texts))[0]
+    return write(page, [True] * len(page.texts)).text
 
 
 def run(html: bytes, extractor: str, text_format: str = "text") -> Document:

@@ -62,7 +62,6 @@ def test_items_are_numbered_as_a_browser_does(body, text):
         "<ul><li>x</ul>",
         '<ol style="list-style: none"><li>x</ol>',
         '<ol class="breadcrumb"><li>x</ol>',
-        '<ol class="comment-list"><li>x</ol>',
         '<ol><li data-list="bullet">x</ol>',
     ],
 )
