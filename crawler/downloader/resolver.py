@@ -178,12 +178,15 @@ def _is_answer(found: list[str] | BaseException) -> bool:
 
 
 def _literal(host: str) -> list[str] | None:
-    """The addresses of an IP literal in any spelling that connects, for which nobody is asked; None for a name."""
+    """The address of an IP literal in any spelling that connects, for which nobody is asked; None for a name."""
     try:
-        found = socket.getaddrinfo(host, None, socket.AF_UNSPEC, socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
-    except (OSError, UnicodeError):
+        return [socket.inet_ntoa(socket.inet_aton(host))]
+    except (OSError, ValueError):
+        pass
+    try:
+        return [socket.inet_ntop(socket.AF_INET6, socket.inet_pton(socket.AF_INET6, host))]
+    except (OSError, ValueError):
         return None
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 def _look_up(host: str) -> list[str]:

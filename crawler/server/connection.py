@@ -72,10 +72,10 @@ class Connection(ServerClient):
             policy = await self.eviction_policy()
             if policy == KEEPS_EVERYTHING:
                 await self.join_cluster()
-        except redis_errors.AuthenticationError as error:
-            raise FrontierMisconfigured(f"{shown(self.url)} refuses the password in REDIS_URL: {error}") from error
         except (redis_errors.RedisError, OSError) as error:
             said = error.__cause__ or error  # on a new connection redis-py calls it an error of the connection
+            if isinstance(said, redis_errors.AuthenticationError):
+                raise FrontierMisconfigured(f"{shown(self.url)} refuses the password in REDIS_URL: {said}") from error
             if isinstance(said, redis_errors.ResponseError) and not is_outage(said):
                 raise FrontierMisconfigured(
                     f"the server at {shown(self.url)} answers, but refuses what a crawl needs: {said}; {RIGHTS}"

@@ -55,6 +55,8 @@ _MAGIC = (
     *(b"%PDF-", b"%!PS-Adobe-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"),
     *(b"\x7fELF", b"BZh", b"OggS\x00", b"wOFF", b"Rar!"),
 )
+_LEAST_WIDE = 5
+"""Of so many bytes of UTF-16 at least one is a NUL, in scripts that have blanks and line ends."""
 MAIL_HEAD = 16_384
 """Bytes in which the head of a mail without a type ends."""
 _RTF = re.compile(rb"\s{0,64}\{\\rtf\d?")
@@ -108,7 +110,7 @@ def media_kind(declared: str, body: bytes) -> str | None:
     if other := _other_kind(essence, body):
         return other
     if essence in TEXT_TYPES:
-        return "text"
+        return None if _has_stray_nul(body) else "text"
     return _sniffed(essence, body)
 
 
@@ -121,6 +123,12 @@ def _other_kind(essence: str, body: bytes) -> str | None:
             return "rtf"
         return "mail" if essence not in RTF_TYPES and is_mail(body) else None
     return None
+
+
+def _has_stray_nul(body: bytes) -> bool:
+    """True for what is called text and holds a NUL, as no text does but UTF-16, which is full of them (section 7)."""
+    head = body[:SNIFFED]
+    return 0 < head.count(0) < len(head) / _LEAST_WIDE and not head.startswith(tuple(mark for mark, _ in _MARKS))
 
 
 def _sniffed(essence: str, body: bytes) -> str | None:

@@ -205,12 +205,16 @@ def test_a_name_is_believed_for_a_while_and_checked_again_at_every_look_up(resol
     assert "name.example" not in resolver.refusals
 
 
-@pytest.mark.parametrize("literal", ["8.8.8.8", "0x08080808", "134744072", "010.8.8.8"])
-def test_an_address_is_no_name_and_nobody_is_asked_for_it(monkeypatch, literal):
+@pytest.mark.parametrize(
+    ("literal", "address"),
+    [(given, "8.8.8.8") for given in ("8.8.8.8", "0x08080808", "134744072", "010.8.8.8")]
+    + [("2001:4860:4860:0::8888", "2001:4860:4860::8888")],
+)
+def test_an_address_is_no_name_and_nobody_is_asked_for_it(monkeypatch, literal, address):
     monkeypatch.setattr(resolver, "_look_up", lambda host: pytest.fail(f"{host} was looked up"))
     receiver = Receiver()
     resolver.GuardedResolver(InlineReactor(), NetworkRules(), 10.0).resolveHostName(receiver, literal, 80)
-    assert (receiver.complete, receiver.addresses) == (True, ["8.8.8.8"])
+    assert (receiver.complete, receiver.addresses) == (True, [address])
 
 
 def test_a_name_without_an_address_is_asked_again_soon_and_is_not_called_forbidden(resolve):

@@ -14,6 +14,7 @@ from redis import exceptions as errors
 
 from crawler.frontier.client import Frontier
 from crawler.server.client import Script, ServerClient, is_outage, shown
+from crawler.server.connection import Connection
 from crawler.server.embedded import EmbeddedServer
 from crawler.server.epochs import ServerRestarted
 from crawler.server.errors import FrontierMisconfigured
@@ -223,3 +224,14 @@ def test_a_database_that_the_server_does_not_have_is_no_server_that_is_away(redi
         FrontierMisconfigured, match="answers, but refuses what a crawl needs: DB index is out of range"
     ):
         asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("given", ["", ":another@"])
+def test_a_password_that_is_missing_or_another_is_named_and_nobody_is_told_to_start_a_server(redis_url, given):
+    with contextlib.closing(redis.Redis.from_url(redis_url)) as client:
+        client.config_set("requirepass", "secret")
+        connection = Connection(redis_url.replace("unix://", f"unix://{given}"))
+        with pytest.raises(FrontierMisconfigured, match="refuses the password in REDIS_URL") as caught:
+            asyncio.run(connection.open())
+        client.config_set("requirepass", "")
+    assert "start it" not in str(caught.value)

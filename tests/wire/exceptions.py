@@ -65,7 +65,6 @@ EXCEPTIONS: dict[str, Exempt] = {
         "Chromium shows the source, for its own safety; nothing is run here, and a page is read as a page",
     ),
     **_all("none-bom none-utf-16", "kept", "a byte order mark before markup does not make it plain text"),
-    **_all("html-is-one-nul none-nul-first", "undecodable", "a NUL near the beginning: see the stage's character sets"),
     **_all("none-is-escape plain-is-escape", "kept", "control characters are taken out of a text"),
     **_all("plain-is-control", "kept", "text with a stray control character is text"),
     **_all("none-is-rtf", "language_unknown", "read as text, and too short to have a language"),
