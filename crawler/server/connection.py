@@ -18,9 +18,9 @@ SET_BACK_SECONDS = 2.0
 """A clock that goes back by more was set; by less it was measured in two ways."""
 
 
-_CERTAIN_SECONDS, _MOST_LOOKS = 0.1, 20
-"""How well the clock has to be known before the first lease, and how often it is looked at for that: a machine that is
-busy as its workers start answers itself late."""
+_CERTAIN_SECONDS, _LEAST_LOOKS, _MOST_LOOKS = 0.1, 2, 20
+"""How well the clock has to be known before the first lease, how often it is looked at again in any case (the first
+look makes the connection), and how often at most: a machine that is busy as its workers start answers itself late."""
 
 
 class Connection(ServerClient):
@@ -65,9 +65,9 @@ class Connection(ServerClient):
     async def _check(self) -> None:
         try:
             await self.await_loaded()
-            for _ in range(_MOST_LOOKS):
+            for look in range(_MOST_LOOKS):
                 await self.synchronize()
-                if self._doubt <= _CERTAIN_SECONDS:
+                if look >= _LEAST_LOOKS and self._doubt <= _CERTAIN_SECONDS:
                     break
             policy = await self.eviction_policy()
             if policy == KEEPS_EVERYTHING:
