@@ -95,6 +95,7 @@ docs: $(VENV)/run.stamp
 	$(PY) scripts/settings_table.py
 	$(PY) scripts/columns_table.py
 	$(PY) scripts/json_table.py
+	$(PY) scripts/languages_table.py
 	$(PY) scripts/requirements.py
 
 clean:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum, auto
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypedDict
 
 
 class Weight(Enum):
@@ -339,7 +339,9 @@ class DropReason:
     )
     UNDECODABLE = _text("undecodable", "No character set reads the bytes.", "the bytes cannot be read as text")
     NO_TEXT = _text("no_text", "Extraction found no main text.", no_page=True)
-    TOO_SHORT = _text("too_short", "Fewer words than EXTRACTION_MIN_WORDS.", no_page=True)
+    TOO_SHORT = _text(
+        "too_short", "Fewer words than EXTRACTION_MIN_WORDS, or no more beside a list of persons.", no_page=True
+    )
     HELD_YIELD = _text(
         "held_yield",
         "Pages of this shape suddenly give under YIELD_MIN_SHARE of what they gave and say the same, as does this one.",
@@ -424,7 +426,6 @@ class DropReason:
         "refinedweb_lines", "RefinedWeb: too much of the page consists of lines that look like navigation."
     )
     # --- personal data and duplicates --------------------------------------------------------------------------------
-    PII_DENSITY = Reason("pii_density", "More than PII_MAX_DENSITY of the text is personal data.", group="pii")
     HELD_PII = Reason(
         "held_pii",
         "No model of PII_MODELS finds names in the page's language, and it may be about a person (PII_UNCOVERED).",
@@ -460,6 +461,13 @@ class Drop:
     detail: str = ""
 
 
+class LanguageShare(TypedDict):
+    """How much of a text is in one language: its code as in `language`, and the share of the samples, 0–1."""
+
+    language: str
+    share: float
+
+
 @dataclass(slots=True, frozen=True)
 class Signal:
     """One opt-out or licence statement as it was found, whatever it says.
@@ -474,6 +482,17 @@ class Signal:
     carrier: str
     value: str
     verdict: str = "unknown"
+
+
+@dataclass(slots=True, frozen=True)
+class CodeBlock:
+    """A listing of the text: its language as GitHub Linguist names it, in lower case, "" where the page names none.
+
+    chars: characters that it takes in the text, line breaks within it included.
+    """
+
+    language: str
+    chars: int
 
 
 class Refresh(NamedTuple):
@@ -540,6 +559,19 @@ class Exchange:
     truncated: str = ""  # reason, as WARC-Truncated has it, where the body is not all of it
 
 
+Span = tuple[int, int, str]
+"""A passage of a text: where it starts and ends (code points, the end not included), and what it is called."""
+
+SPEAKERS = ("post", "comment")
+"""Whose words: an entry of a thread; what a reader wrote below somebody's page."""
+ROLES = ("quotation", "footnote", "boilerplate")
+"""What for: somebody's words again; a note on a passage; what stands on every page of the site."""
+FORMS = ("heading", "paragraph", "list", "table", "code", "caption", "user")
+"""In which form. Every line of a text is one of these. `user`: name, role, date of who wrote a post or a comment."""
+LEVELS = (SPEAKERS, ROLES, FORMS)
+"""Parts of one level do not overlap; one of a later level lies within one of an earlier level, or outside all of it."""
+
+
 @dataclass(slots=True)
 class Columns:
     """What is written of a page: every field here, and no other, is a column of the record (`docs/record.md`)."""
@@ -555,9 +587,13 @@ class Columns:
     pub_date: str | None = None  # ISO 8601 date
     canonical_link: str | None = None  # what the page names as its original (rel=canonical), within its domain
     text: str = ""
+    comments: str = ""  # what readers wrote below the text, an empty line between two (COMMENTS=separate)
+    parts: list[Span] = field(default_factory=list)  # of `text`: `LEVELS`, by start, the longer first
     # --- what the stages found ---------------------------------------------------------------------------------------
-    language: str | None = None  # ISO 639-1
+    language: str | None = None  # ISO 639-1, 639-3 where it has none; "und": none that the identifiers know
+    language_script: str | None = None  # ISO 15924, "Hans" and "Hant" told apart
     language_score: float | None = None
+    languages: list[LanguageShare] = field(default_factory=list)  # of a page in several: the greatest share first
     language_signals: dict[str, Any] = field(default_factory=dict)
     quality_score: float | None = None  # 0–1
     quality_signals: dict[str, Any] = field(default_factory=dict)
@@ -570,6 +606,7 @@ class Columns:
     word_count: int = 0
     char_count: int = 0
     token_estimate: int = 0
+    short: bool = False  # under 100 words
     license_tag: str | None = None
     license_tier: str | None = None  # "A" | "B" | None
     license_reviewer: str | None = None  # who looked at the licence, as the allowlist says
@@ -581,6 +618,7 @@ class Columns:
     page_type: str | None = None  # "article", "forum", …, as the learned extractor reads the page
     page_type_score: float | None = None  # its probability, 0–1
     code_languages: list[str] = field(default_factory=list)  # that the page names for the code in the text
+    code_blocks: list[CodeBlock] = field(default_factory=list)  # each listing in the text, in its order
     method_used: str | None = (
         None  # "fast": as it was sent; "embedded": its data; "js": drawn; "captured": what it fetched; "api"
     )
@@ -588,7 +626,7 @@ class Columns:
     pii_flag: bool = False
     pii_span_count: int = 0
     pii_entity_types: list[str] = field(default_factory=list)
-    pii_spans: list[tuple[int, int, str]] = field(default_factory=list)
+    pii_spans: list[Span] = field(default_factory=list)
     dup_of: str | None = None  # canonical URL of the owner, on rejected duplicates
     dup_similarity: float | None = None
     # --- how it was fetched ------------------------------------------------------------------------------------------
@@ -624,6 +662,7 @@ class Document(Columns):
 
     depth: int = 0
     profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
+    choices: dict[str, str] = field(default_factory=dict)  # what its allowlist entry asks of the extraction
     fields: dict[str, str] = field(default_factory=dict)  # of a record of a JSON source: where each stands
     lease_token: str | None = None
     former_text: bytes = b""  # what stands for the text this URL was kept with at its last visit (`Visit.text`)
@@ -650,7 +689,6 @@ class Document(Columns):
     consent_words: int = 0  # of a request for consent that is all the page shows
     embedded: tuple[str, str] | None = None  # text that the page's own data hold, and where it stood
     captured: str = ""  # running text of the JSON that the page fetched in the browser
-    code_lines: frozenset[str] = frozenset()  # of the page's <pre>, white space collapsed, until its quality is judged
     signature: bytes = b""  # MinHash signature, little-endian uint32
     shingle_count: int = 0
     body_bytes: int = 0  # size of the response body
@@ -664,6 +702,10 @@ class Document(Columns):
         """Take over all that another process, or a copy, has found out: whoever holds this document sees it."""
         for one in dataclasses.fields(self):
             setattr(self, one.name, getattr(other, one.name))
+
+    def forget_text(self) -> None:
+        """Nothing of the main text stays, nor what was said of its places."""
+        self.text, self.comments, self.parts, self.pii_spans = "", "", [], []
 
     def __repr__(self) -> str:
         """Short and free of text: Scrapy logs the repr of an item when a component fails."""

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from bench.extraction.labels import labels
 from bench.quality.eval_pages import Page, agreement, half_of, labelled, packages, read_lines
+from crawler.stages.extraction.common import correct
 from crawler.stages.extraction.learned.said import said
 from crawler.stages.extraction.learned.walk import Walked, walk
-from crawler.stages.extraction.notation import write_notation
 from crawler.stages.extraction.shadow import open_shadows
 from crawler.stages.parse.stage import parse_html
 from crawler.stages.text.charset import decode
@@ -56,7 +56,7 @@ def example(page: Page, site: str) -> Example | None:
     if tree is None or isinstance(tree, str):
         return None
     open_shadows(tree)
-    write_notation(tree)
+    correct(tree, page.html)
     walked = walk(tree)
     if not walked.texts:
         return None

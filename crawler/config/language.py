@@ -33,7 +33,8 @@ def _check_identifier(value: str) -> str | None:
 class LanguageConfig:
     """Which language is it in?"""
 
-    languages: tuple[str, ...] = setting("LANGUAGES", (), "ISO 639-1 codes to keep; empty = all")
+    languages: tuple[str, ...] = setting("LANGUAGES", (), "languages to keep, with a script where it matters: "
+                                         "de,zh-Hant; empty = all")  # fmt: skip
     min_score: float = setting("LANGUAGE_MIN_SCORE", 0.65, "identifier confidence needed", minimum=0.0, maximum=1.0)
     min_scores: tuple[str, ...] = setting("LANGUAGE_MIN_SCORES", (), "confidence needed for single languages, such as "
                                           "de:0.8,ms:0.5", check=check_min_scores)  # fmt: skip

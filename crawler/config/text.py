@@ -34,6 +34,16 @@ PROFILE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 """How a profile may be called."""
 
 
+COMMENTS = ("keep", "drop", "separate")
+"""What becomes of what readers wrote below a text."""
+HIDDEN_TEXT = ("drop", "keep")
+"""What becomes of what no reader of a page sees."""
+
+
+CHOICES = {"comments": COMMENTS, "hidden_text": HIDDEN_TEXT}
+"""What an entry of the allowlist may ask of the extraction, with the values of each."""
+
+
 def _check_profile(value: str) -> str | None:
     if PROFILE_NAME.fullmatch(value):
         return None
@@ -61,7 +71,20 @@ class ExtractionConfig:
         "layout of the text: text, or markdown",
         choices=("text", "markdown"),
     )
-    min_words: int = setting("EXTRACTION_MIN_WORDS", 100, "fewer words are too_short", minimum=0)
+    comments: str = setting(
+        "COMMENTS",
+        "drop",
+        "what readers wrote below a text: keep it in the text, drop it, or separate it (field comments of the record)",
+        choices=COMMENTS,
+    )
+    hidden_text: str = setting(
+        "HIDDEN_TEXT",
+        "drop",
+        "what no reader of a page sees (hidden, display: none, closed dialogs, off screen): drop, or keep; counted",
+        choices=HIDDEN_TEXT,
+    )
+    min_words: int = setting("EXTRACTION_MIN_WORDS", 50, "fewer words are too_short; under 100 a kept page is marked short",
+                             minimum=0)  # fmt: skip
     yield_share: float = setting("YIELD_MIN_SHARE", 0.6, "of the usual text of their shape of URL; latest pages that "
                                  "give less and say the same are held; 0 = off", minimum=0.0, maximum=1.0)  # fmt: skip
     yield_pages: int = setting("YIELD_HISTORY_PAGES", 30, "pages of a shape before anything is said about it",
@@ -95,7 +118,8 @@ class PiiConfig:
     person: str = setting("PII_PERSON", "contextual", "person names: beside another identifier or in a sentence on "
                           "pay, health, family, home or convictions; all; or off",
                           choices=("contextual", "all", "off"))  # fmt: skip
-    max_density: float = setting("PII_MAX_DENSITY", 0.05, "share of redacted characters above which a page is dropped",
+    max_density: float = setting("PII_MAX_DENSITY", 0.05, "share of redacted characters above which a page has to hold "
+                                 "EXTRACTION_MIN_WORDS words beside the entries of a directory",
                                  minimum=0.0, maximum=1.0)  # fmt: skip
     default_region: str = setting("PII_PHONE_REGION", "US", "region for phone numbers without a country code",
                                   check=_check_region)  # fmt: skip

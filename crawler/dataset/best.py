@@ -25,7 +25,15 @@ from crawler.document import Document, DropReason
 from crawler.stages.fingerprint import FingerprintStage
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import REJECTED, SHARDS, Place
-from crawler.storage.files.records import TEXT_FIELDS, Record, is_duplicate, record_fields
+from crawler.storage.files.records import (
+    OF_TEXT,
+    SPAN_FIELDS,
+    Record,
+    as_lists,
+    is_duplicate,
+    record_fields,
+    spans_in,
+)
 
 BY = "dataset best"
 """The operation's name in the lineage."""
@@ -200,7 +208,7 @@ def _owner(record: Record) -> str:
 
 
 def _as_kept(copy: Record) -> Record:
-    own = {"dup_of": None, "dup_similarity": None, "pii_spans": copy.get("pii_spans") or []}
+    own = {name: as_lists(spans_in(copy, name)) for name in SPAN_FIELDS} | {"dup_of": None, "dup_similarity": None}
     return {name: copy.get(name) for name in record_fields()} | own
 
 
@@ -211,7 +219,7 @@ def _as_rejected(each: Exchange) -> Record:
     head = {name: kept.get(name) for name in ("url", "canonical_url", "domain")}
     detail = f"of {each.better['canonical_url']}, the better copy"
     head |= {"stage": "exact" if same else "near", "reason": reason.value, "detail": detail[:512]}
-    tail = {name: kept.get(name) for name in (*TEXT_FIELDS, "pii_spans")}
+    tail = {name: kept.get(name) for name in OF_TEXT}
     rest = {name: value for name, value in kept.items() if name not in {*head, *tail}}
     similar = {"dup_of": each.better["canonical_url"], "dup_similarity": round(each.similarity, 4)}
     return head | rest | tail | similar

@@ -41,7 +41,7 @@ from crawler.storage.archive.erasure import erase_pages
 from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REPLACED, Place
-from crawler.storage.files.records import TEXT_FIELDS, Record, is_held
+from crawler.storage.files.records import OF_TEXT, Record, is_held
 from crawler.storage.types import Sealed
 from crawler.times import rfc3339
 
@@ -188,8 +188,7 @@ class _Going:
 
 def without_text(record: Record) -> Record:
     """What is left of the rejected record of a page that was withdrawn: no text, no place in an archive."""
-    left_out = {*TEXT_FIELDS, "pii_spans"}
-    return {name: value for name, value in record.items() if name not in left_out} | dict.fromkeys(_POINTERS)
+    return {name: value for name, value in record.items() if name not in OF_TEXT} | dict.fromkeys(_POINTERS)
 
 
 def _log(

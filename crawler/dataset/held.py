@@ -16,7 +16,7 @@ from crawler.dataset.supersede import is_pending, standing
 from crawler.dataset.verify import finish_dead_writers
 from crawler.dataset.versions import Cause
 from crawler.storage.files.place import HELD, Place
-from crawler.storage.files.records import TEXT_FIELDS, Record, held_kind, released
+from crawler.storage.files.records import OF_TEXT, Record, held_kind, released
 
 RELEASE, CONFIRM = "dataset held release", "dataset held confirm"
 
@@ -76,7 +76,7 @@ def _decide(place: Place, choice: Choice, decide: Decide, cause: Cause) -> Rewri
 
 
 def _confirmed(record: Record) -> Rejection:
-    left = {name: value for name, value in record.items() if name not in {*TEXT_FIELDS, "pii_spans"}}
+    left = {name: value for name, value in record.items() if name not in OF_TEXT}
     return Rejection(left | {"reason": f"{held_kind(record['reason'])}_confirmed"})
 
 

@@ -23,6 +23,7 @@ from crawler.dataset.withdrawals import (
     undone,
 )
 from crawler.document import Drop, DropReason
+from crawler.stages.fingerprint import OLDER_VERSION
 from crawler.storage.files.errors import StorageError
 from crawler.urls.canonicalize import canonicalize
 
@@ -81,6 +82,7 @@ class Refusals:
     licences: dict[str, Refusal] = field(default_factory=dict)
     addresses: dict[str, Refusal] = field(default_factory=dict)
     texts: TextPrints[Refusal] = field(default_factory=TextPrints)
+    older: TextPrints[Refusal] = field(default_factory=TextPrints)  # of fingerprints that were made before these
     passed: dict[str, str] = field(default_factory=dict)  # address → until when a record of it is gone, RFC 3339
     taken_back: set[str] = field(default_factory=set)  # addresses of pages that had gone: nothing of them is there
 
@@ -94,7 +96,7 @@ class Refusals:
 
     def __bool__(self) -> bool:
         """False where nothing at all is refused."""
-        return bool(self.domains or self.licences or self.addresses or self.texts or self.passed)
+        return bool(self.domains or self.licences or self.addresses or self.texts or self.older or self.passed)
 
     def refusal(
         self,
@@ -120,12 +122,13 @@ class Refusals:
         """The question about a page on its way; dedup: the settings that its fingerprints were made with."""
         if not self:
             return None
-        return self.refusal(
+        found = self.refusal(
             doc.url,
             canonical_url=doc.canonical_url,
             licence=doc.license_tag,
             text=self._print_of(doc, dedup),
         )
+        return found or self._by_older(doc.text)
 
     def of_record(self, record: Record) -> Refusal | None:
         """The question about a record that is there, of this corpus or another: a licence is no ground any more."""
@@ -135,7 +138,11 @@ class Refusals:
         known = printed(text) if self.texts and isinstance(text, str) and text else None
         urls = str(record.get("url") or ""), str(record.get("canonical_url") or "")
         found = self.refusal(urls[0], canonical_url=urls[1], text=known)
+        found = found or (self._by_older(text) if isinstance(text, str) else None)
         return found or (PASSED if self.has_passed(record) else None)
+
+    def _by_older(self, text: str) -> Refusal | None:
+        return self.older.find(printed(text, OLDER_VERSION)) if self.older and text else None
 
     def has_passed(self, record: Record) -> bool:
         """True for a record of a page whose time was over, or which opted out, after it was fetched."""
@@ -150,7 +157,9 @@ class Refusals:
 
     def computes(self, doc: Document, dedup: DedupConfig) -> bool:
         """True where `of_document` may take milliseconds: it has to make fingerprints, or to look at very many."""
-        return bool(self.texts and doc.text) and (len(self.texts) > MANY or not _is_printed(doc, dedup))
+        if not doc.text:
+            return False
+        return bool(self.older) or (bool(self.texts) and (len(self.texts) > MANY or not _is_printed(doc, dedup)))
 
     def _print_of(self, doc: Document, dedup: DedupConfig) -> TextPrint | None:
         if not self.texts or not doc.text:
@@ -195,7 +204,8 @@ class Refusals:
     def _text(self, line: TextLine, where: str) -> None:
         try:
             made = decoded(line["scheme"], line["doc_id"], line["signature"], line["shingles"])
-            self.texts.add(made, Refusal("text", line["number"]))
+            known = self.older if made.version == OLDER_VERSION else self.texts
+            known.add(made, Refusal("text", line["number"]))
         except (KeyError, TypeError, ValueError) as error:
             raise StorageError(
                 f"{where}: a text of entry {line['number']} cannot be compared ({error}); use the "

@@ -14,16 +14,23 @@ from typing import Generic, TypeVar
 from crawler.config import DedupConfig
 from crawler.dedup.index import Question, Questions, Scheme
 from crawler.document import Document
-from crawler.stages.fingerprint import FingerprintStage
+from crawler.stages.fingerprint import FINGERPRINT_VERSION, OLDER_VERSION, FingerprintStage
 
 T = TypeVar("T")
 CONFIG = DedupConfig(threshold=0.65, short_threshold=0.8)
 _OURS = Scheme.of(CONFIG)
-SCHEME = (
-    f"{_OURS.minhash}/{_OURS.fingerprint_version}/{_OURS.bands}x{_OURS.rows}/{_OURS.shingle_words}/{_OURS.seed}/"
-    f"{_OURS.index_version}"
-)
+
+
+def _named(version: int) -> str:
+    return (
+        f"{_OURS.minhash}/{version}/{_OURS.bands}x{_OURS.rows}/{_OURS.shingle_words}/{_OURS.seed}/{_OURS.index_version}"
+    )
+
+
+SCHEME = _named(_OURS.fingerprint_version)
 """Names all that two signatures must have in common to be comparable."""
+_VERSIONS = {SCHEME: _OURS.fingerprint_version, _named(OLDER_VERSION): OLDER_VERSION}
+"""The schemes that logs may have."""
 _QUESTIONS = Questions(CONFIG)
 
 
@@ -34,6 +41,7 @@ class TextPrint:
     doc_id: str
     signature: bytes
     shingles: int
+    version: int = FINGERPRINT_VERSION
 
     @property
     def encoded(self) -> str:
@@ -41,11 +49,11 @@ class TextPrint:
         return base64.b64encode(self.signature).decode()
 
 
-def printed(text: str) -> TextPrint:
+def printed(text: str, version: int = FINGERPRINT_VERSION) -> TextPrint:
     """The fingerprints of a text; about a millisecond for a long page."""
     doc = Document(url="", text=text)
-    _stage()(doc)
-    return TextPrint(doc.doc_id, doc.signature, doc.shingle_count)
+    _stage(version)(doc)
+    return TextPrint(doc.doc_id, doc.signature, doc.shingle_count, version)
 
 
 def is_comparable(dedup: DedupConfig) -> bool:
@@ -55,16 +63,16 @@ def is_comparable(dedup: DedupConfig) -> bool:
 
 def decoded(scheme: str, doc_id: str, signature: str, shingles: int) -> TextPrint:
     """The print of a line of the log. Raises: ValueError where it is none, or of another scheme."""
-    if scheme != SCHEME:
+    if scheme not in _VERSIONS:
         raise ValueError(f"its scheme is {scheme}, and this program makes {SCHEME}")
-    found = TextPrint(doc_id, base64.b64decode(signature, validate=True), shingles)
+    found = TextPrint(doc_id, base64.b64decode(signature, validate=True), shingles, _VERSIONS[scheme])
     _QUESTIONS.about(found.doc_id, found.signature, found.shingles)
     return found
 
 
-@lru_cache(maxsize=1)
-def _stage() -> FingerprintStage:
-    return FingerprintStage(CONFIG)
+@lru_cache(maxsize=2)
+def _stage(version: int) -> FingerprintStage:
+    return FingerprintStage(CONFIG, version)
 
 
 @dataclass(slots=True)

@@ -85,12 +85,17 @@ class Scheme:
         go_on = f"continue with it by {back}, or " if _SETTINGS.keys() >= set(names) else ""
         raise SchemeMismatchError(
             f"the duplicate index was made with other parameters ({changes}): {go_on}start a new index "
-            "with another CRAWL_ID or another DEDUP_REDIS_URL"
+            f"with another CRAWL_ID or another DEDUP_REDIS_URL{_FILLED if _VERSIONS & set(names) else ''}"
         )
 
 
 _SETTINGS = {"bands": "NEARDUP_BANDS", "rows": "NEARDUP_ROWS", "shingle_words": "NEARDUP_SHINGLE_WORDS"}
 """Parameters of a scheme that a setting can put back."""
+_VERSIONS = {"fingerprint_version", "index_version"}
+_FILLED = (
+    ", and fill it from the texts that the corpus has, so that their duplicates are found: "
+    "gristmill dataset index CORPUS_DIR --id canonical_url"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,15 @@ from crawler.config import Config
 from crawler.document import Capture, Document, Drop, DropReason, Rendering, Signal
 from crawler.documents.begin import begin, declared_type, first_value
 from crawler.policy.decide import decide_files, decide_headers, decide_unread
-from crawler.policy.evidence import load, load_browser, load_fields, load_history, load_profile, load_verdict
+from crawler.policy.evidence import (
+    load,
+    load_browser,
+    load_choices,
+    load_fields,
+    load_history,
+    load_profile,
+    load_verdict,
+)
 from crawler.policy.headers import values_of
 from crawler.policy.signals.ai_bots import judged_under
 from crawler.policy.status import verdict_on_status
@@ -56,6 +64,7 @@ def document_from_archive(response: ArchivedResponse, config: Config) -> Documen
     doc.license_tag, doc.license_tier = response.license_tag, response.license_tier
     doc.license_reviewer, doc.license_reviewed = response.license_reviewer, response.license_reviewed
     doc.profile, doc.fields = load_profile(response.evidence), load_fields(response.evidence)
+    doc.choices = load_choices(response.evidence)
     doc.html = response.body
     doc.body_bytes = len(response.body)
     if (facts := load_browser(response.evidence)) is not None:

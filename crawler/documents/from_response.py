@@ -33,7 +33,7 @@ def blank_document(request: Request, lease: Lease, config: Config, scope: Scope,
     doc.license_tag, doc.license_tier = grant.licence, grant.tier
     doc.license_reviewer, doc.license_reviewed = grant.reviewer, grant.reviewed
     doc.depth, doc.profile = lease.link.depth, grant.profile
-    doc.fields = scope.fields_of(lease.url)
+    doc.fields, doc.choices = scope.fields_of(lease.url), dict(grant.choices)
     doc.lease_token, doc.redirects = lease.token, list(lease.link.redirects)
     evidence = request.meta.get("evidence")
     if evidence is not None:
@@ -72,7 +72,9 @@ def document_of(
         protocol=response.protocol or "HTTP/1.1",
         ip_address=str(response.ip_address) if response.ip_address else None,
         fetched_at=fetched,
-        evidence=request.meta["evidence"].dump(doc.profile, doc.fields) if "evidence" in request.meta else b"",
+        evidence=request.meta["evidence"].dump(doc.profile, doc.fields, doc.choices)
+        if "evidence" in request.meta
+        else b"",
         fetch=fetch_facts(request, lease, config.crawl.worker_id, fetched, clock),
         license_tag=doc.license_tag,
         license_tier=doc.license_tier,

@@ -63,7 +63,7 @@ def frame_of(page: ArchivedResponse, text: str) -> str:
     if found is None:
         return note("The bytes of this page are not text.")
     shingles = shingles_of(text[:MAX_TEXT])
-    if kind == "text":
+    if kind != "html":
         return f"{_HEAD}<body>{''.join(_lines(found[0], shingles))}</body></html>"
     tree = parse_html(found[0])
     if not isinstance(tree, HtmlElement):

@@ -19,7 +19,7 @@ from crawler.explore.page_request import PageRequest
 from crawler.observe.diagnose.thresholds import Threshold, Thresholds
 from crawler.stages.chain import STAGES
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.records import VERDICT, Record, record_fields
+from crawler.storage.files.records import VERDICT, Record, record_fields, spans_in
 
 MOST_TEXT = 300_000
 """Characters of a text that one page shows."""
@@ -48,7 +48,7 @@ def document(request: PageRequest) -> tuple[str, dict[str, Any]]:
         "key": request.key,
         "place": f"{file}, line {line}",
         "state": state_of(record),
-        "pieces": pieces(text[:MOST_TEXT], record.get("pii_spans") or ()),
+        "pieces": pieces(text[:MOST_TEXT], spans_in(record, "pii_spans")),
         "left_out": max(0, len(text) - MOST_TEXT),
         "measured": measured(record, Thresholds(request.config)),
         "other_settings": record.get("config_digest") not in (None, "", request.config.digest),
@@ -97,7 +97,7 @@ def measured(record: Mapping[str, Any], thresholds: Thresholds) -> list[Measured
         return [Measured(miss.limit, miss.value, True) for miss in thresholds.misses(record) or ()]
     values = {**record, **signals}
     try:
-        limits = thresholds.of_quality(str(signals["profile"]))
+        limits = thresholds.of_record(record)
     except KeyError:
         return []  # a profile of a file that these settings do not name
     rows = [(limit, values.get(limit.value)) for limit in limits]

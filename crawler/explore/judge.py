@@ -17,6 +17,7 @@ from crawler.explore import labels
 from crawler.explore.catalogue import Catalogue
 from crawler.explore.document_page import MOST_TEXT, pieces
 from crawler.explore.page_request import PageRequest
+from crawler.storage.files.records import spans_in
 from crawler.times import rfc3339
 
 EACH = 20
@@ -115,5 +116,5 @@ def _document(request: PageRequest, key: int) -> dict[str, Any]:
         "key": key,
         "url": record.get("url", ""),
         "title": record.get("title") or "",
-        "pieces": pieces(text, record.get("pii_spans") or ()),
+        "pieces": pieces(text, spans_in(record, "pii_spans")),
     }

@@ -17,7 +17,7 @@ from crawler.explore.catalogue import Catalogue
 from crawler.explore.distributions import Figure, figure
 from crawler.explore.filters import Filter
 from crawler.explore.page_request import PageRequest
-from crawler.stages.language.identifiers import normal_code
+from crawler.stages.language.codes import Scores, Tag
 
 SAMPLES = 6
 """Documents of each kind that are shown: those nearest to their threshold."""
@@ -82,8 +82,7 @@ class WhatIf:
 
     def __init__(self, catalogue: Catalogue, config: Config) -> None:
         self._catalogue = catalogue
-        own = (pair.partition(":") for pair in config.language.min_scores)
-        self._own = {normal_code(code): float(score) for code, _, score in own}
+        self._own = Scores(config.language.min_score, config.language.min_scores).pairs
 
     def outcome(self, values: Values) -> Outcome:
         """The counts. Raises: NotReadyError."""
@@ -123,8 +122,16 @@ class WhatIf:
 
     def _language_limit(self) -> str:
         """The limit of a record's language; numbers and codes come from the settings, not from an address."""
-        cases = "".join(f" WHEN '{code}' THEN {score!r}" for code, score in self._own.items() if code.isalnum())
-        return f"(CASE language{cases} ELSE ? END)" if cases else "?"
+        own = ((one, score) for one, score in self._own if f"{one.language}{one.script}".isalnum())
+        cases = "".join(f" WHEN {_is_in(one)} THEN {score!r}" for one, score in own)
+        return f"(CASE{cases} ELSE ? END)" if cases else "?"
+
+
+def _is_in(one: Tag) -> str:
+    """The condition for records in a language, and where it names a script in that."""
+    scripts = ["Hans", "Hant", "Hani"] if one.script == "Hani" else [one.script] if one.script else []
+    script = f" AND language_script IN ({', '.join(map(repr, scripts))})" if scripts else ""
+    return f"language = '{one.language}'{script}"
 
 
 def snippet(values: Values, before: Values) -> str:

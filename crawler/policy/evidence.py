@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler.config.text import PROFILE_NAME
+from crawler.config.text import CHOICES, PROFILE_NAME
 from crawler.document import Drop, Reason, Signal
 
 
@@ -31,15 +31,21 @@ class Evidence:
     signals: list[Signal] = field(default_factory=list)
     redirects: list[str] = field(default_factory=list)
 
-    def dump(self, profile: str = "", fields: Mapping[str, str] | None = None) -> bytes:
+    def dump(
+        self,
+        profile: str = "",
+        fields: Mapping[str, str] | None = None,
+        choices: Mapping[str, str] | None = None,
+    ) -> bytes:
         """JSON for the archive: what a replay cannot find out again, that is, everything from before the request.
 
         profile: of the quality rules, as the allowlist asks for it; empty where it does not. fields: where those of a
-        record of a JSON source stand; None or empty for a page.
+        record of a JSON source stand; None or empty for a page. choices: what the allowlist asks of the extraction.
         """
         values = {name: getattr(self, name) for name in _TEXTS}
         signals = [[s.protocol, s.carrier, s.value, s.verdict] for s in self.signals if s.carrier in EARLY_CARRIERS]
         values |= {"signals": signals, "profile": profile} | ({"fields": dict(fields)} if fields else {})
+        values |= {"choices": dict(choices)} if choices else {}
         return json.dumps(values, separators=(",", ":")).encode()
 
 
@@ -124,6 +130,13 @@ def load_profile(blob: bytes) -> str:
     """The quality profile noted beside the evidence; empty where there is none, also in archives of others."""
     profile = _values(blob).get("profile")
     return profile if isinstance(profile, str) and PROFILE_NAME.fullmatch(profile) else ""
+
+
+def load_choices(blob: bytes) -> dict[str, str]:
+    """What the allowlist asked of the extraction, as `dump` wrote it; empty where it asked nothing."""
+    found = _values(blob).get("choices")
+    given = found if isinstance(found, dict) else {}
+    return {name: given[name] for name, known in CHOICES.items() if given.get(name) in known}
 
 
 def load_fields(blob: bytes) -> dict[str, str]:

@@ -89,7 +89,7 @@ class StagePool:
             logger.warning("stages gave up on %s: %s (%s)", doc.url, verdict.reason, verdict.detail)
             done = await self._salvage(doc, names)
             done.verdict = verdict
-            done.text = ""
+            done.forget_text()
             _add_lost_time(done, error, self.timeout)
         done.exchange = doc.exchange
         return done

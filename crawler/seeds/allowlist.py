@@ -45,6 +45,8 @@ class AllowlistEntry:
     discovery: str = "sitemap"
     feeds: int | None = None  # that its pages name and each worker reads, of one host; None = FRONTIER_FEEDS
     profile: str = "auto"  # of the quality rules; auto = QUALITY_PROFILE decides
+    comments: str = ""  # "keep", "drop", "separate": what readers wrote below a text; empty = COMMENTS decides
+    hidden_text: str = ""  # "drop", "keep": what no reader sees; empty = HIDDEN_TEXT decides
     tracking: tuple[str, ...] = ()  # query parameters, in lower case, that name no page on this domain
     line: int = field(default=0, compare=False, repr=False)  # in the file, for messages; not stored
 
@@ -55,6 +57,12 @@ class AllowlistEntry:
             return float("inf")
         day = datetime.fromisoformat(self.expires).replace(tzinfo=UTC)
         return (day + timedelta(days=1)).timestamp()
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """What the entry asks of the extraction, by the names of its settings; only what it says."""
+        said = {"comments": self.comments, "hidden_text": self.hidden_text}
+        return {name: value for name, value in said.items() if value}
 
     def opens_at(self, now: float) -> float:
         """0 where the domain may be crawled now, else when its hours begin (seconds since the epoch)."""

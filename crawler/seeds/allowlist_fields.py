@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
-from crawler.config.text import PROFILE_NAME, PROFILE_NAMES
+from crawler.config.text import COMMENTS, HIDDEN_TEXT, PROFILE_NAME, PROFILE_NAMES
 from crawler.seeds import patterns
 from crawler.seeds.hours import hours_of
 from crawler.seeds.seed_file import behind_url
@@ -121,6 +121,8 @@ SCALARS: dict[str, Callable[[str], Any]] = {
     "discovery": _one_of("sitemap", "links"),
     "feeds": _whole(0, MOST_FEEDS, f"how many feeds of a host are read, from 0 to {MOST_FEEDS}"),
     "profile": _profile,
+    "comments": _one_of(*COMMENTS),
+    "hidden_text": _one_of(*HIDDEN_TEXT),
 }
 """Keys with one value."""
 LISTS: dict[str, Callable[[str], str]] = {

@@ -9,9 +9,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from crawler.seeds.allowlist import AllowlistEntry
@@ -58,7 +59,8 @@ class Grant(NamedTuple):
 
     canonical: what the crawl calls it, None where it is no URL. licence, tier ("A", "B"): of the allowlist entry, None
     where none speaks. profile: the quality profile that the entry asks for, empty where none does. reviewer, reviewed:
-    who looked at the licence and on which day (ISO 8601), as far as the entry says.
+    who looked at the licence and on which day (ISO 8601), as far as the entry says. choices: what it asks of the
+    extraction (`AllowlistEntry.choices`).
     """
 
     canonical: str | None
@@ -67,6 +69,7 @@ class Grant(NamedTuple):
     profile: str = ""
     reviewer: str | None = None
     reviewed: str | None = None
+    choices: Mapping[str, str] = MappingProxyType({})
 
 
 class ScopeError(ValueError):
@@ -213,7 +216,7 @@ class Scope:
         if entry is None:
             return Grant(self.canonical(url))
         profile = "" if entry.profile == "auto" else entry.profile
-        return Grant(self.canonical(url), entry.licence, entry.tier, profile, entry.reviewer, entry.date)
+        return Grant(self.canonical(url), entry.licence, entry.tier, profile, entry.reviewer, entry.date, entry.choices)
 
     def entry_of(self, url: str) -> AllowlistEntry | None:
         """The allowlist entry that covers the URL, expired or not: delay, page cap, JS tier, profile."""

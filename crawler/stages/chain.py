@@ -85,7 +85,7 @@ class Chain:
                 doc.done.remove("pii")
             doc.verdict = verdict
         if "pii" not in doc.done:
-            doc.text = ""
+            doc.forget_text()
             doc.title = doc.description = doc.author = None
 
     def _apply(self, name: str, stage: Step, doc: Document, start: float) -> float:
@@ -123,9 +123,7 @@ def _without_baggage(doc: Document) -> Document:
     doc.rel_links = []
     doc.embedded = doc.rendering = None
     doc.captured = ""
-    if doc.verdict is not None:
-        doc.code_lines = frozenset()
     if not doc.text_allowed:
-        doc.text = ""
+        doc.forget_text()
         doc.title = doc.description = doc.author = None
     return doc

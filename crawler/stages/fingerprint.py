@@ -15,6 +15,7 @@ import xxhash
 
 from crawler.config import DedupConfig
 from crawler.document import Document, Drop
+from crawler.stages.text.alike import alike, with_signs
 from crawler.stages.text.folded import lower_words
 from crawler.stages.text.marks import without_punctuation
 from crawler.stages.text.units import tokens
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
 
     Hashes = npt.NDArray[np.uint64]
 
-FINGERPRINT_VERSION = 2
-"""Changes when any function below gives other values for the same text; an index refuses another version."""
+FINGERPRINT_VERSION = 3
+"""Changes when any function below gives other values for the same text; an index refuses another version. 3: ways to
+write the same text are one, signs of numbers and formulas are kept."""
+OLDER_VERSION = 2
+"""The version before it, by which withdrawn texts of older corpora are still recognised."""
 
 SEED = 1
 SCHEME = "affine32"
@@ -41,18 +45,19 @@ class FingerprintStage:
 
     name: ClassVar[str] = "fingerprint"
 
-    def __init__(self, config: DedupConfig) -> None:
+    def __init__(self, config: DedupConfig, version: int = FINGERPRINT_VERSION) -> None:
         import numpy as np  # late: the index needs only our constants, and a crawl whose pages are unchanged no hash
         from datasketch import MinHash  # brings SciPy
 
-        self._shingle_words = config.shingle_words
+        self._shingle_words, self._version = config.shingle_words, version
         minhash = MinHash(config.bands * config.rows, seed=SEED, scheme=SCHEME)
         self._factors, self._offsets = (np.asarray(numbers, dtype=np.uint32) for numbers in minhash.permutations)
 
     def __call__(self, doc: Document) -> Document | Drop:
         """Fingerprint the text as it stands; only the text counts, neither title nor language."""
-        doc.doc_id = exact_id(doc.text)
-        units, _, factor = tokens(doc.text)
+        text = doc.text if self._version == OLDER_VERSION else alike(doc.text)
+        doc.doc_id = _id_of(text, self._version)
+        units, _, factor = tokens(text)
         shingles = _runs(_hashed(units), self._shingle_words * factor)
         doc.shingle_count = len(shingles)
         doc.signature = self.signature(shingles)
@@ -75,8 +80,15 @@ class FingerprintStage:
 def exact_id(text: str) -> str:
     """ "sha256:" and 64 hex digits over the text in NFC, lower case, without punctuation, white space collapsed.
 
-    A text of nothing but punctuation keeps it, so that such texts are not all one.
+    Written in one way (`alike`), with the signs that numbers and formulas need (`with_signs`). A text of nothing but
+    punctuation keeps it, so that such texts are not all one.
     """
+    return _id_of(alike(text), FINGERPRINT_VERSION)
+
+
+def _id_of(text: str, version: int) -> str:
+    if version != OLDER_VERSION:
+        text = with_signs(text)
     words = lower_words(text)
     if words is None:
         words = " ".join(without_punctuation(unicodedata.normalize("NFC", text).lower(), "").split())

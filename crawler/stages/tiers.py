@@ -16,8 +16,19 @@ from crawler.stages.parse.shell import LIMITS
 BETTER = 1.2
 """How many times as many words the drawn page needs, where both pass: what the site sent is preferred."""
 _MUTABLE = (
-    *("language_signals", "quality_signals", "legal_citations", "pii_entity_types", "pii_spans", "redirects"),
-    *("optout_signals", "done", "extra", "metas", "rel_links", "links", "feeds", "timings", "render_signals"),
+    *("language_signals", "quality_signals", "legal_citations", "pii_entity_types", "pii_spans", "parts"),
+    *(
+        "redirects",
+        "optout_signals",
+        "done",
+        "extra",
+        "metas",
+        "rel_links",
+        "links",
+        "feeds",
+        "timings",
+        "render_signals",
+    ),
 )
 
 

@@ -23,6 +23,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import BUILT_IN
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.parquet import read_rows
+from crawler.storage.files.records import as_lists
 from crawler.storage.files.shards import read_lines
 from tests.support import warm
 from tests.support.places import PROJECT
@@ -45,7 +46,11 @@ def made(tmp_path_factory):
         signal = {"protocol": "robots", "carrier": "robots.txt", "value": "x", "verdict": "allow"}
         mixed = record["language"] if record["language"] == "de" else 2
         signals = {record["domain"]: 1, "x": mixed}
-        return record | {"quality_signals": signals, "pii_spans": [[1, 2, "PERSON"]], "optout_signals": [signal]}
+        return record | {
+            "quality_signals": signals,
+            "pii_spans": as_lists([(1, 2, "PERSON")]),
+            "optout_signals": [signal],
+        }
 
     rewrite(Folder(folder).place, filled, Cause("test", "why", 1.8e9))
     return Folder(folder)
@@ -151,7 +156,9 @@ def test_duckdb_and_polars_read_the_parquet_files(made, exports):
     import polars
 
     pattern = str(exports / "parquet" / "data" / "*.parquet")
-    expected = [(r["url"], r["text"], r["pii_spans"][0][2], r["optout_signals"][0]["verdict"]) for r in made.records()]
+    expected = [
+        (r["url"], r["text"], r["pii_spans"]["type"][0], r["optout_signals"][0]["verdict"]) for r in made.records()
+    ]
     query = f"SELECT url, text, pii_spans[1].type, optout_signals[1].verdict FROM '{pattern}'"
     assert duckdb.sql(query).fetchall() == expected
     frame = polars.read_parquet(pattern)

@@ -20,6 +20,7 @@ from crawler.observe.report.summary import summarise
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
+from crawler.storage.files.records import as_lists
 from tests.support.three_domains import Folder, add, fill, secret
 
 pytest.importorskip("pyarrow", reason="pyarrow is optional")
@@ -136,7 +137,10 @@ def test_load_dataset_reads_the_corpus_by_its_card_without_a_network(made, tmp_p
     # fields that are null everywhere, and objects whose names and types differ from record to record
     def filled(record):
         mixed = record["language"] if record["language"] == "de" else 2
-        return record | {"quality_signals": {record["domain"]: 1, "x": mixed}, "pii_spans": [[1, 2, "PERSON"]]}
+        return record | {
+            "quality_signals": {record["domain"]: 1, "x": mixed},
+            "pii_spans": as_lists([(1, 2, "PERSON")]),
+        }
 
     rewrite(corpus.place, filled, Cause("test", "why", 1.8e9))
     (corpus.path / "README.md").write_text(card(gather(str(corpus.path))))

@@ -244,8 +244,9 @@ def test_an_index_of_other_fingerprints_cannot_be_gone_on_with(dedup_config):
     stored = dataclasses.replace(scheme, bands=14, fingerprint_version=1).to_json()
     with pytest.raises(SchemeMismatchError) as error:
         scheme.check(stored)
-    assert "fingerprint_version: index 1, settings 2" in str(error.value)
+    assert "fingerprint_version: index 1, settings 3" in str(error.value)
     assert "continue with it" not in str(error.value) and "start a new index" in str(error.value)
+    assert "gristmill dataset index CORPUS_DIR --id canonical_url" in str(error.value), "its duplicates are found again"
 
 
 def test_a_server_that_is_not_there_at_the_start_is_an_error_with_the_setting(dedup_config):

@@ -17,7 +17,7 @@ PAGE, TUTORIAL = ROOT / "docs" / "how-to.md", ROOT / "docs" / "tutorial.md"
 HOSTS = {"example.org": ("127.0.0.21", "almanac"), "example.net": ("127.0.0.22", "library")}
 """Name in the recipes → loopback address, and the site of the demo web whose texts it shows."""
 SHORT = "/short"
-"""A page of fewer than EXTRACTION_MIN_WORDS words, and more than the rules of Gopher ask for."""
+"""A page of fewer than EXTRACTION_MIN_WORDS words."""
 
 
 class Block(NamedTuple):
@@ -54,7 +54,7 @@ class SmallWeb:
                 path: _html(page.title, page.body, following)
                 for path, page, following in zip(paths, pages, [*paths[1:], SHORT], strict=True)
             }
-            words = pages[0].body.split()[:75]
+            words = pages[0].body.split()[:42]
             self.pages[name][SHORT] = _html(f"A short page of {name}", " ".join(words) + ".", "/one")
             server = ThreadingHTTPServer((address, 0), self._handler(name))
             server.daemon_threads = True

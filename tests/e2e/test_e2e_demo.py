@@ -14,6 +14,7 @@ import pytest
 from crawler.config.browser import BrowserConfig
 from crawler.document import RECORD_FIELDS
 from crawler.observe.report.browser import missed_sentence
+from crawler.storage.files.records import spans_in
 from demo import scripted, verdicts
 from demo.expectations import Fate, expected_outcomes
 from demo.outputs import read_corpus
@@ -101,7 +102,7 @@ def test_spans_of_personal_data_point_at_their_placeholders(demo_crawl) -> None:
     flagged = [r for r in demo_crawl.corpus().kept if r["pii_flag"]]
     assert flagged
     for record in flagged:
-        for start, end, kind in record["pii_spans"]:
+        for start, end, kind in spans_in(record, "pii_spans"):
             assert record["text"][start:end].startswith(f"[{kind}"), record["url"]
 
 

@@ -99,7 +99,7 @@ def test_the_parts_decide_and_write_in_the_crawl(corpus: Path) -> None:
     stage, reason, detail = found["2"]  # type: ignore[misc]
     assert (stage, reason) == ("quality", "shouting") and detail.startswith("capital_words 0.9")
     kept = records(corpus, "shards")
-    assert {r["language_signals"]["vowels"][0] for r in kept.values()} == {"en"}  # type: ignore[index]
+    assert {r["language_signals"]["vowels"][0]["language"] for r in kept.values()} == {"en"}  # type: ignore[index]
     assert all(r["quality_signals"]["capital_words"] < 0.5 for r in kept.values())  # type: ignore[index]
 
 

@@ -108,7 +108,9 @@ def test_the_file_says_its_schema_and_has_statistics_dictionaries_and_row_groups
     assert [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)] == [10, 10, 5]
     column = file.metadata.row_group(1).column(RECORD_FIELDS.index("url"))
     assert (column.statistics.min, column.statistics.max) == ("https://a.example/010", "https://a.example/019")
-    language = file.metadata.row_group(0).column(RECORD_FIELDS.index("language"))
+    group = file.metadata.row_group(0)
+    columns = {group.column(n).path_in_schema: group.column(n) for n in range(group.num_columns)}
+    language = columns["language"]
     assert language.compression == "ZSTD" and language.has_dictionary_page
 
 

@@ -28,7 +28,7 @@ def test_a_rejection_carries_text_only_where_the_reason_allows_it(document, reas
 
 
 @pytest.mark.parametrize(
-    "reason", [DropReason.OPTOUT, DropReason.ROBOTS_DISALLOWED, DropReason.PII_DENSITY, DropReason.STAGE_ERROR]
+    "reason", [DropReason.OPTOUT, DropReason.ROBOTS_DISALLOWED, DropReason.TOO_SHORT, DropReason.STAGE_ERROR]
 )
 def test_policy_and_personal_data_rejections_never_carry_text(reason):
     assert not reason.keeps_text

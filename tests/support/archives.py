@@ -63,7 +63,7 @@ def two_archives(folder: Path) -> list[Path]:
         exchange(a("two"), html("two"), 501),
         exchange(a("refused-by-header"), html("three"), 502, X_Robots_Tag="noai"),
         exchange(a("refused-by-page"), html("four", head='<meta name=robots content="noai">'), 503),
-        exchange(a("thin"), html("five", words=20), 504),
+        exchange(a("thin"), html("five", words=4), 504),
         exchange(a("same-as-one"), html("one"), 505),
         exchange(a("picture"), b"\x89PNG\r\n\x1a\n", 506, Content_Type="image/png"),
         exchange(a("one"), html("one"), 507),

@@ -59,12 +59,12 @@ EXCEPTIONS: dict[str, Exempt] = {
     **_all("xml-xhtml-as-application-vnd.wap.xhtml+xml", "kept", "XHTML of telephones is a page"),
     **_all(
         "type-text-slash type-slashes type-equals type-colon type-html-dot type-x-html type-text-star type-html-plus"
-        " type-control type-latin1 nosniff-none nosniff-star nosniff-bare",
+        " type-control type-latin1 nosniff-none nosniff-star nosniff-bare type-markdown-html"
+        " none-span none-strong none-html-far",
         "kept",
         "Chromium shows the source, for its own safety; nothing is run here, and a page is read as a page",
     ),
     **_all("none-bom none-utf-16", "kept", "a byte order mark before markup does not make it plain text"),
-    **_all("html-is-one-nul none-nul-first", "undecodable", "a NUL near the beginning: see the stage's character sets"),
     **_all("none-is-escape plain-is-escape", "kept", "control characters are taken out of a text"),
     **_all("plain-is-control", "kept", "text with a stray control character is text"),
     **_all("none-is-rtf", "language_unknown", "read as text, and too short to have a language"),

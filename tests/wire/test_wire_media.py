@@ -46,7 +46,7 @@ def test_all_lines_of_a_type_count_and_reach_a_record_without_what_acts_in_a_ter
 @example('text/html; a="', HTML)
 def test_what_is_refused_by_its_type_alone_is_refused_whatever_its_bytes_say(declared, body):
     kind = media_kind(declared, body)
-    assert kind in {"html", "text", None}
+    assert kind in {"html", "text", "rtf", "mail", None}
     assert may_be_read(declared) or kind is None
 
 
@@ -65,6 +65,16 @@ def test_what_is_refused_by_its_type_alone_is_refused_whatever_its_bytes_say(dec
         ("", b"<?xml version='1.0'?><rss>", None),
         ("", b" \n ", None),
         ("", b"words and \x02", None),
+        ("application/rtf", b"{\\rtf1 words}", "rtf"),
+        ("text/plain", b"\n{\\rtf1\\ansi words}", "rtf"),
+        ("text/rtf", b"words", "text"),
+        ("text/html", b"{\\rtf1 words}", "html"),
+        ("message/rfc822", b"Subject: x\n\nwords", "mail"),
+        ("text/plain", b"MIME-Version: 1.0\nSubject: x\nContent-Type: text/plain\n\nwords", "mail"),
+        ("", b"From ada Mon May  1 12:00:00 2023\nFrom: ada\nDate: x\nSubject: y\n\nwords", "mail"),
+        ("text/plain", b"Name: Ada\nDate: May\nFrom: Lamar\n\nA form that was filled in.", "text"),
+        ("text/plain", b"Message-ID is a field.\nFrom: is another\nDate: too\n\nwords", "text"),
+        ("multipart/byteranges", b"words", None),
     ],
 )
 def test_bytes_decide_where_the_type_does_not(declared, body, kind):

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.dataset.records.database import MEMORY, connect, list_of
 from crawler.dataset.records.fields import MEASURED, SIGNAL, SIGNALS
-from crawler.storage.files.columns import EXTRA, SPAN, kind_of, rejected_fields
-from crawler.storage.files.columns import SIGNAL as STATEMENT
+from crawler.storage.files.columns import EXTRA, STRUCTS, kind_of, rejected_fields
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import HELD, REJECTED, SHARDS
 from crawler.storage.files.record_index import WITHOUT, index_file
@@ -44,7 +43,6 @@ FILES = {
 LINE_BITS = 28
 """A file has at most 2^28 records; the bits of an `id` above name the file."""
 _TYPES = {"string": "VARCHAR", "json": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
-_STRUCTS = {"signal": STATEMENT, "span": SPAN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +176,7 @@ def _type_of(kind: str) -> str:
     if not kind.startswith("list<"):
         return _TYPES[kind]
     inner = kind[5:-1]
-    parts = ", ".join(f"{_name(name)} {_TYPES[of]}" for name, of in _STRUCTS.get(inner, {}).items())
+    parts = ", ".join(f"{_name(name)} {_TYPES[of]}" for name, of in STRUCTS.get(inner, {}).items())
     return f"STRUCT({parts})[]" if parts else f"{_TYPES[inner]}[]"
 
 

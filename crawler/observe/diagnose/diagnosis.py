@@ -182,7 +182,7 @@ class _Ward:
         if "profile" not in signals:
             return
         values = {**record, **signals}
-        for limit in self._thresholds.of_quality(signals["profile"]):
+        for limit in self._thresholds.of_record(record):
             value, bound = values.get(limit.value), tighter(limit)
             self._lost[limit] += value is not None and bound is not None and limit.is_missed_by(value, bound)
 

@@ -12,10 +12,11 @@ from typing import Any
 
 from crawler.config import Config
 from crawler.document import DropReason, Reason
-from crawler.stages.language.identifiers import normal_code
+from crawler.stages.language.codes import Scores
 from crawler.stages.quality.profile_file import read_profiles
 from crawler.stages.quality.rules.base import RuleSet, limits_of
 from crawler.stages.quality.rules.profiles import rules_for
+from crawler.stages.text.words import ruled_by
 
 Record = Mapping[str, Any]
 R = DropReason
@@ -64,18 +65,24 @@ class Thresholds:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._own = read_profiles(config.quality.profiles_file)
-        self._rules: dict[str, list[Threshold]] = {}
+        self._rules: dict[tuple[str, str], list[Threshold]] = {}
 
-    def of_quality(self, profile: str) -> list[Threshold]:
-        """The limits of the quality stage for a profile, in the order they decide."""
-        if profile not in self._rules:
+    def of_quality(self, profile: str, language: str = "") -> list[Threshold]:
+        """The limits of the quality stage for a profile and a language, in the order they decide."""
+        key = profile, language
+        if key not in self._rules:
             minimum = self._config.quality.min_score
             score = Threshold("QUALITY_MIN_SCORE", "quality_score", False, minimum, R.LOW_QUALITY, most=1.0)
             names = self._config.quality.rules
             own = self._own.get(profile)
-            rules = {name: own.rules[name] for name in names} if own else rules_for(profile, names)
-            self._rules[profile] = [*_rule_limits(profile, rules), score]
-        return self._rules[profile]
+            rules = own.rules_for(names, language) if own else rules_for(profile, names, language)
+            self._rules[key] = [*_rule_limits(profile, rules), score]
+        return self._rules[key]
+
+    def of_record(self, record: Record) -> list[Threshold]:
+        """The limits that judged a record with quality signals. Raises: KeyError for a profile that nobody knows."""
+        language = ruled_by(record.get("language"), record.get("language_script"))
+        return self.of_quality(str(record["quality_signals"]["profile"]), language)
 
     def misses(self, record: Record) -> list[Miss] | None:
         """What a record misses, the deciding limit first; None where something else than a number stands against it.
@@ -95,15 +102,14 @@ class Thresholds:
             return None  # no threshold brings such a page back
         if "c4" in self._config.quality.rules and "c4_sentences" not in signals:
             return None  # condemned by a word or a bracket before anything was counted
-        return _missed(self.of_quality(signals["profile"]), {**record, **signals})
+        return _missed(self.of_record(record), {**record, **signals})
 
     def _of_language(self, record: Record) -> Threshold:
         language = str(record.get("language") or "")
-        given = {
-            normal_code(code): score for code, _, score in (p.partition(":") for p in self._config.language.min_scores)
-        }
-        name = f"LANGUAGE_MIN_SCORES {language}" if language in given else "LANGUAGE_MIN_SCORE"
-        minimum = float(given.get(language, self._config.language.min_score))
+        config = self._config.language
+        own = Scores(config.min_score, config.min_scores).own(language, record.get("language_script"))
+        name = "LANGUAGE_MIN_SCORE" if own is None else f"LANGUAGE_MIN_SCORES {language}"
+        minimum = config.min_score if own is None else own
         return Threshold(name, "language_score", False, minimum, R.LANGUAGE_LOW_SCORE, final=False)
 
 

@@ -18,6 +18,7 @@ from crawler.observe.publish.behaviour import dataset_sentence
 from crawler.observe.publish.dataset_card import Files, shards_of
 from crawler.observe.publish.provenance import Provenance
 from crawler.storage.files.formats import format_of
+from crawler.storage.files.records import SPAN_FIELDS
 
 _CONTEXT = resources.files("crawler").joinpath("observe", "publish", "croissant_context.json")
 CONTEXT: dict[str, Any] = json.loads(_CONTEXT.read_text("utf-8"))
@@ -131,7 +132,8 @@ def _field(name: str, folder: str) -> dict[str, Any]:
         "dataType": _type_of(name),
         "source": {"fileSet": {"@id": folder}, "extract": {"column": name}},
     }
-    return field | ({"repeated": True} if typing.get_origin(typing.get_type_hints(Document)[name]) is list else {})
+    is_list = typing.get_origin(typing.get_type_hints(Document)[name]) is list and name not in SPAN_FIELDS
+    return field | ({"repeated": True} if is_list else {})
 
 
 def _type_of(name: str) -> str:

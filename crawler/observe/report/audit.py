@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any
 
 from crawler.storage.files.place import SHARDS, Place
+from crawler.storage.files.records import spans_in
 from crawler.storage.files.shards import read_records
 
 _Z = 1.96  # of a two-sided interval of 95 %
@@ -108,7 +109,7 @@ def _offer(stratum: _Stratum, record: Mapping[str, Any], size: int, seed: int) -
 
 
 def _facts(record: Mapping[str, Any]) -> tuple[int, Counter[str]]:
-    return int(record.get("word_count") or 0), Counter(str(span[2]) for span in record.get("pii_spans") or ())
+    return int(record.get("word_count") or 0), Counter(kind for *_, kind in spans_in(record, "pii_spans"))
 
 
 def _rates(drawn: Mapping[str, Iterable[tuple[int, Counter[str]]]], met: Mapping[str, int]) -> dict[str, Rate]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Any
 
 from crawler.stages.extraction.learned.coverage import RUN, WORD, coverage
 from crawler.stages.extraction.learned.lines import write
-from crawler.stages.extraction.learned.walk import Kind, Walked, walk
+from crawler.stages.extraction.learned.walk import Kind, Walked
+from crawler.stages.extraction.placed import flat
+from crawler.stages.extraction.written import Written
 
 LEAST = 0.5
 """Share of a block's words that stand in the text, from which it is part of it (as training labels blocks)."""
@@ -24,27 +25,23 @@ SLACK = 0.25
 """Share of the words by which Markdown may differ from the text (signs are no words; our own judgement)."""
 
 
-def blocks_of(tree: Any) -> Walked:
-    """The blocks of a page. To be noted before the chain, which changes the tree."""
-    return walk(tree)
+def as_markdown(page: Walked, given: Written) -> Written:
+    """The blocks of the page that stand in a text, as Markdown.
 
-
-def as_markdown(page: Walked, text: str) -> str:
-    """The blocks of the page that stand in `text`, as Markdown.
-
-    `text` as it is where they do not make it up: where they have over a quarter more or fewer words.
+    The text as it is where they do not make it up: where they have over a quarter more or fewer words.
     """
+    text = given.text
     kept = _kept(page, text)
-    found = write(page, kept, "markdown")[0]
+    found = write(page, kept, "markdown")
     words = sum(len(WORD.findall(block)) for i, block in enumerate(page.texts) if kept[i])
     wanted = len(WORD.findall(_NUMBER.sub("", text)))
-    return found if abs(words - wanted) <= SLACK * wanted else text
+    return found if found.text and abs(words - wanted) <= SLACK * wanted else given
 
 
 def _kept(page: Walked, text: str) -> list[bool]:
     """Which blocks stand in the text; a block that the page repeats, as often as the text has it."""
-    lines = Counter(_flat(line) for line in text.split("\n"))
-    blocks = [_flat(block) for block in page.texts]
+    lines = Counter(flat(line) for line in text.split("\n"))
+    blocks = [flat(block) for block in page.texts]
     kept = [share >= LEAST for share in coverage(page.texts, text)]
     whole, left = " ".join(text.split()), dict[str, int]()
     for i, block in enumerate(blocks):
@@ -66,8 +63,3 @@ def _is_menu(page: Walked, block: int) -> bool:
     text = page.texts[block]
     is_short = text.count(" ") + 1 < RUN
     return is_short and page.kinds[block] in (Kind.ITEM, Kind.TEXT) and page.linked[block] >= len(text)
-
-
-def _flat(text: str) -> str:
-    """One line of words, without the sign or the number of a list item."""
-    return _NUMBER.sub("", " ".join(text.split())).removeprefix("- ")

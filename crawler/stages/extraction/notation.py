@@ -1,8 +1,9 @@
 """Notation that a page writes with elements becomes characters, before any extractor reads the tree.
 
 Without it "10<sup>6</sup>" reads 106, a note's number runs into the word before it, a formula is missing from its
-sentence, a word stands glued to its own reading, and a picture of a sign is nothing. Superscript digits become those of
-Unicode, formulas their TeX between `\\(` and `\\)` (displayed ones `\\[` and `\\]`), readings stand in brackets.
+sentence, a word stands glued to its own reading, and a picture of a sign is nothing. What is raised or lowered becomes
+signs of Unicode (`raised.py`), formulas their TeX between `\\(` and `\\)` (displayed ones `\\[` and `\\]`), readings
+stand in brackets.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from itertools import islice
 from typing import Any
 from unicodedata import category
 
+from lxml import etree
+
+from crawler.stages.extraction.raised import write_lowered, write_raised
+
 MOST_AROUND = 6
 """Elements around a <math> that may be the drawing of the same formula."""
 LONGEST_SIGN = 40
 """Characters of a sign's name, such as ":thumbs-up:"."""
-_POWERS = str.maketrans("0123456789+-−–=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
-_IS_POWER = re.compile(r"\s*[0-9+\-−–=()n][0-9+\-−–=()n,\s]*")
 _DRAWN = frozenset({"katex", "katex-display", "mwe-math-element"})
 """Classes of elements that hold a formula as MathML and, beside it, as it is drawn."""
 _MATHJAX = re.compile(r"(?:^|\s)MathJax(?:_|\s|$)")
@@ -27,6 +30,10 @@ _DRAWS_TEX = re.compile(r"latex\.php|latex\.codecogs\.com")
 _STYLED = re.compile(r"\{\\(?:display|text)style (.*)\}", re.DOTALL)
 _OF_SIGNS = re.compile(r"emoji|smil", re.IGNORECASE)
 _SIGN_NAME = re.compile(r":[\w+-]+:|[^\w\s]\S{0,7}")
+_SHIFTED = etree.XPath(
+    "//span[contains(@style, 'vertical-align')][contains(translate(@style, ' ', ''), 'vertical-align:super') "
+    "or contains(translate(@style, ' ', ''), 'vertical-align:sub')]"
+)
 _SCRIPTS: dict[str, tuple[str, ...]] = {
     "msup": ("^",), "mover": ("^",), "msub": ("_",), "munder": ("_",),
     "msubsup": ("_", "^"), "munderover": ("_", "^"), "mfrac": ("/",),
@@ -36,8 +43,13 @@ _SCRIPTS: dict[str, tuple[str, ...]] = {
 
 def write_notation(tree: Any) -> None:
     """Formulas, powers, readings and pictures of signs as characters, in place."""
-    for element in list(tree.iter(*_WRITERS)):
+    for element in _SHIFTED(tree):
+        element.tag = "sup" if "super" in element.get("style") else "sub"
+    for element in reversed(list(tree.iter(*_WRITERS))):  # what stands in others first: a power of x with an index
         _WRITERS[element.tag](element)
+    for element in list(tree.iter("sup", "sub")):
+        if not len(element):
+            element.drop_tag()  # resiliparse leaves out elements of one sign
 
 
 def _write_formula(math: Any) -> None:
@@ -98,15 +110,6 @@ def _write_script(script: Any) -> None:
         _replace(script, _delimited(tex, "display" in kind))
 
 
-def _write_power(sup: Any) -> None:
-    if not _IS_POWER.fullmatch(sup.text_content()):
-        return
-    for element in sup.iter():
-        element.text = element.text and element.text.translate(_POWERS)
-        if element is not sup:
-            element.tail = element.tail and element.tail.translate(_POWERS)
-
-
 def _write_reading(reading: Any) -> None:
     """In brackets, as <rp> has them where a page provides for readers without ruby."""
     ruby = next((around for around in islice(reading.iterancestors(), 3) if around.tag == "ruby"), None)
@@ -146,7 +149,8 @@ def _replace(element: Any, text: str) -> None:
 _WRITERS: dict[str, Callable[[Any], None]] = {
     "math": _write_formula,
     "script": _write_script,
-    "sup": _write_power,
+    "sup": write_raised,
+    "sub": write_lowered,
     "rt": _write_reading,
     "img": _write_picture,
 }

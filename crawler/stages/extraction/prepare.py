@@ -5,10 +5,11 @@ Each pass takes the tree, changes it in place and knows nothing of the others; `
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
+
+from lxml import etree
 
 from crawler.stages.extraction.anchors import leads_to_itself
 from crawler.stages.extraction.code import CODE
@@ -20,8 +21,8 @@ from crawler.stages.extraction.roles import forget_slugs, name_admonitions
 from crawler.stages.extraction.standfirst import adopt_standfirst
 
 _PARAGRAPH_CLASSES = frozenset({"para", "simpara", "formalpara"})
-_LINE_NUMBERS = re.compile(r"\b(?:source-?)?line-?(?:no|nos|number|numbers)\b", re.IGNORECASE)
-_LINE_WORDS = (b"lineno", b"linenumber", b"line-no", b"line-number")
+_WIKI_ARTICLE = etree.XPath("//div[contains(@class, 'mw-parser-output')]")
+_THUMB_CAPTIONS = etree.XPath(".//div[@class = 'thumbcaption']")
 _STEPS = frozenset({"next", "prev", "previous", "up", "start", "home", "contents", "index"})
 _STEP_KEYS = frozenset("npuh")
 _SENTENCES = frozenset({"p", "li", "dd"})
@@ -38,21 +39,6 @@ def prepare(tree: Any) -> None:
     """Every pass over the tree, in place."""
     for each in PASSES:
         each(tree)
-
-
-def may_number_lines(html: bytes) -> bool:
-    """False where no class of the page could say so: highlighted code has thousands of elements to ask."""
-    lower = html.lower()
-    return any(word in lower for word in _LINE_WORDS) or b"\0" in html[:1_000]  # UTF-16 is not looked into
-
-
-def drop_line_numbers(tree: Any) -> None:
-    """Line numbers that the page shows beside code: 14 of "14namespace"."""
-    for element in list(tree.iter("span", "td", "a", "div")):
-        if element.get("class") and _LINE_NUMBERS.search(element.get("class")):
-            text = element.text_content().split()
-            if text and all(word.isdigit() for word in text):
-                element.drop_tree()
 
 
 def drop_steps(tree: Any) -> None:
@@ -131,6 +117,22 @@ def _flatten(table: Any) -> None:
     table.getparent().replace(table, span)
 
 
+def name_captions(tree: Any) -> None:
+    """Captions of an article of MediaWiki become paragraphs: trafilatura leaves pictures out with their captions."""
+    article = next(iter(_WIKI_ARTICLE(tree)), None)
+    if article is None:
+        return
+    for caption in [*article.iter("figcaption"), *_THUMB_CAPTIONS(article)]:
+        picture = next(caption.iterancestors("figure"), None)
+        if picture is None:
+            picture = next((e for e in caption.iterancestors("div") if "thumb" in (e.get("class") or "").split()), None)
+        if picture is None or picture.getparent() is None or not caption.text_content().strip():
+            continue
+        caption.attrib.clear()
+        caption.tag, caption.tail = "p", picture.tail
+        picture.getparent().replace(picture, caption)
+
+
 def place_text(tree: Any) -> None:
     """Name the element around the text where nothing names it, and move the standfirst into it."""
     body = body_of(tree)
@@ -151,6 +153,7 @@ PASSES: tuple[Callable[[Any], object], ...] = (
     forget_slugs,
     name_admonitions,
     flatten_tables_in_lists,
+    name_captions,
     place_text,
 )
 """In the order in which they run; where the text stands is looked for last, in what the others leave."""

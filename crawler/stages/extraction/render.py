@@ -13,15 +13,15 @@ from typing import Any
 
 from crawler.stages.extraction.ordinals import number_in
 
-NEWLINE, SPACE = "\U0001d2e0", "\U0001d2e1"
+NEWLINE, SPACE, TAB = "\U0001d2e0", "\U0001d2e1", "\U0001d2e3"
 """Stand-ins for white space of <pre>: printable (extractors strip what is not), of a dead script (Mayan numerals)."""
 
 _BULLET = "\U0001d2e2"
 _BULLETS = re.compile(rf"{_BULLET}([^\s{_BULLET}]*+){_BULLET}\s*+(?:({SPACE}*+)(?={_BULLET}))?")
 """The sign of a list item, its number between two marks; then the indentation of another item that it holds."""
 
-_PROTECT = str.maketrans({"\n": NEWLINE, "\t": SPACE * 4})
-_RESTORE = str.maketrans({NEWLINE: "\n", SPACE: " "})
+_PROTECT = str.maketrans({"\n": NEWLINE, "\t": TAB})
+_RESTORE = str.maketrans({NEWLINE: "\n", SPACE: " ", TAB: "\t"})
 _BLOCKS = frozenset({"p", "head", "list", "table", "quote", "div", "body", "fw", "ab", "row", "graphic", "lb"})
 _LIST_ITEMS = frozenset({"dt", "dd"})
 _LINES_OF_CODE = frozenset({"div", "p", "li"})
@@ -68,7 +68,7 @@ def tidy(text: str) -> str:
 
 
 def _restored(line: str) -> str:
-    if NEWLINE not in line and SPACE not in line:
+    if NEWLINE not in line and SPACE not in line and TAB not in line:
         return line
     lines = [part.rstrip() for part in line.translate(_RESTORE).split("\n")]
     while lines and not lines[0]:
@@ -116,17 +116,19 @@ def _bullet(item: Any, indent: str) -> str:
 
 def _table(table: Any, parts: list[str], indent: str) -> None:
     """A row is a line of cells. Where a cell holds a table, the outer one is layout: its cells are blocks."""
-    for row in table.iter("row"):
-        if _table_of(row) is not table:
-            continue
-        cells = [cell for cell in row.iter("cell") if _table_of(cell) is table]
+    rows = [row for row in table.iter("row") if _table_of(row) is table]
+    all_cells = [[cell for cell in row.iter("cell") if _table_of(cell) is table] for row in rows]
+    is_of_values = any(sum(1 for cell in cells if _flat(cell)) > 1 for cells in all_cells)
+    for cells in all_cells:
         if any(next(cell.iter("table"), None) is not None for cell in cells):
             for cell in cells:
                 parts.append("\n")
                 _walk(cell, parts, indent)
-        elif len(texts := [(cell, text) for cell in cells if (text := _flat(cell))]) == 1:
+        elif len(texts := [(cell, text) for cell in cells if (text := _flat(cell))]) == 1 and not (
+            is_of_values and texts[0][0] is not cells[0]
+        ):
             parts.append("\n")
-            _walk(texts[0][0], parts, indent)  # one cell alone is no row of values: its blocks are lines
+            _walk(texts[0][0], parts, indent)  # a first cell alone is no row of values: its blocks are lines
             parts.append("\n")
         elif texts:
             parts.append("\n" + " | ".join(_flat(cell) for cell in cells))
@@ -137,4 +139,6 @@ def _table_of(element: Any) -> Any:
 
 
 def _flat(element: Any) -> str:
-    return " ".join(" ".join(t.replace(NEWLINE, " ").replace(SPACE, " ") for t in element.itertext()).split())
+    return " ".join(
+        " ".join(t.replace(NEWLINE, " ").replace(SPACE, " ").replace(TAB, " ") for t in element.itertext()).split()
+    )

@@ -23,34 +23,38 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, ClassVar
 
+from lxml.html import tostring
 from resiliparse.extract.html2text import extract_plain_text
 from trafilatura import bare_extraction
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
-from crawler.stages.extraction.code import code_chars, code_lines, languages_in, named_code
+from crawler.stages.extraction.cells import square_tables
+from crawler.stages.extraction.code import Listing, code_blocks, code_chars, languages_of, listings
+from crawler.stages.extraction.common import correct
 from crawler.stages.extraction.contents import Contents, contents_of, without_contents
-from crawler.stages.extraction.escaped import escaped_tags, without_tags
+from crawler.stages.extraction.escaped import escaped_tags, unescape, unescaped, without_tags
 from crawler.stages.extraction.faster import install
 from crawler.stages.extraction.further import without_further
+from crawler.stages.extraction.hidden import drop_hidden, hidden_in
 from crawler.stages.extraction.learned.extract import extract
 from crawler.stages.extraction.learned.model import the_model
-from crawler.stages.extraction.markdown import as_markdown, blocks_of
+from crawler.stages.extraction.learned.walk import Walked, walk
+from crawler.stages.extraction.markdown import as_markdown
 from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.extraction.metadata.source import Source
-from crawler.stages.extraction.notation import write_notation
-from crawler.stages.extraction.ordinals import number_items
 from crawler.stages.extraction.orphans import lists_of_links, without_orphans
-from crawler.stages.extraction.prepare import drop_line_numbers, may_number_lines, prepare
+from crawler.stages.extraction.placed import placed
+from crawler.stages.extraction.prepare import prepare
 from crawler.stages.extraction.render import render
 from crawler.stages.extraction.shadow import open_shadows
 from crawler.stages.extraction.signposts import without_signposts
 from crawler.stages.extraction.verse import verse_chars
+from crawler.stages.extraction.written import Written, of_lines
 from crawler.stages.text.charset import decode
 from crawler.stages.text.normal import normalise
 from crawler.stages.text.words import count_words, recount
@@ -58,6 +62,11 @@ from crawler.urls.refresh import is_redirect, moves_a_notice
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it warns about pages; the verdict says what happened
 
+_MAY_HIDE = re.compile(
+    rb"hidden|<dialog|display\s*:\s*none|opacity\s*:\s*[0.]|text-indent|position\s*:\s*(?:absolute|fixed)",
+    re.IGNORECASE,
+)
+"""What a page has that hides something; what has been encoded otherwise than ASCII is not looked into."""
 _BLANK_LINES = re.compile(r"\n{3,}")
 _ELSEWHERE = 0.5
 """F1 that the model expects under which the chain's text is compared with all that the model saw: where it has more
@@ -101,6 +110,7 @@ class ExtractionStage:
         self._min_words = config.min_words
         self._extractor = config.extractor
         self._format = config.text_format
+        self._comments, self._hidden_text = config.comments, config.hidden_text
         self._chain = chain or Chain()
         install()
         if self._extractor == "learned":
@@ -112,37 +122,43 @@ class ExtractionStage:
         Drops: consent_wall, no_text, too_short (under EXTRACTION_MIN_WORDS words), redirected (by a refresh).
         """
         tree, doc.tree = doc.tree, None
+        size = len(doc.html)
         if is_redirect(doc.refresh):
             return _leads_on(doc)
         contents: list[Contents] = []
+        code: list[Listing] = []
         tags = frozenset[str]()
         doc.method_used = doc.method_used or "fast"  # a record of JSON has named its own
         if isinstance(tree, str):
-            text, doc.extractor = _plain(tree), doc.extractor or "plain"  # an archive's reader may have named it
+            found, doc.extractor = (
+                of_lines(_plain(tree)),
+                doc.extractor or "plain",
+            )  # an archive's reader may have named it
         elif tree is None:
-            text = ""
+            found = Written()
         else:
-            open_shadows(tree)
-            if not doc.fields:  # a record says them itself
-                self._fill_metadata(doc, tree)
-            marked, named, verse = code_chars(tree), named_code(tree), verse_chars(tree)
-            doc.code_lines, contents = code_lines(tree), contents_of(tree, doc.url)
+            self._prepare(doc, tree)
+            marked, code, verse = code_chars(tree), listings(tree), verse_chars(tree)
+            contents = contents_of(tree, doc.url)
             tags = escaped_tags(tree, doc.html)
-            text, doc.extractor = self._main_text(doc, tree)
-            text = self._or_captured(doc, self._or_embedded(doc, text))
-            doc.code_languages = doc.code_languages or languages_in(text, named)
-            doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(text), 1)), 4)
-            doc.quality_signals["marked_verse"] = round(min(1.0, verse / max(len(text), 1)), 4)
-        doc.text = normalise(text).strip()
+            found, doc.extractor = self._main_text(doc, tree)
+            found = self._or_captured(doc, self._or_embedded(doc, found))
+            doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(found.text), 1)), 4)
+            doc.quality_signals["marked_verse"] = round(min(1.0, verse / max(len(found.text), 1)), 4)
+        found = found.edited(normalise(found.text).strip())
         if not isinstance(tree, str):
-            doc.text = without_contents(without_tags(doc.text, tags), contents)
-            doc.text, doc.quality_signals["signposts"] = without_signposts(doc.text)
+            found = found.edited(without_contents(without_tags(found.text, tags), contents))
+            text, doc.quality_signals["signposts"] = without_signposts(found.text)
+            found = found.edited(text)
+        doc.text, doc.parts = found.text, [*found.parts]
+        doc.code_blocks = code_blocks(doc.text, code)
+        doc.code_languages = languages_of(doc.code_blocks)
         recount(doc)
-        doc.extraction_yield = round(doc.char_count / len(doc.html), 4) if doc.html else None
+        doc.extraction_yield = round(doc.char_count / size, 4) if size else None
         if moves_a_notice(doc.refresh) and doc.word_count < self._chain.shown_words:
             return _leads_on(doc)
         if doc.consent_words >= doc.word_count > 0 or (doc.consent_words and not doc.text):
-            doc.text = ""
+            doc.forget_text()
             return Drop(self.name, DropReason.CONSENT_WALL, f"{doc.consent_words} words ask for consent")
         if not doc.text:
             doc.extractor = ""
@@ -151,25 +167,47 @@ class ExtractionStage:
             return Drop(self.name, DropReason.TOO_SHORT, f"{doc.word_count} words, needs {self._min_words}")
         return doc
 
-    def _or_embedded(self, doc: Document, text: str) -> str:
+    def _prepare(self, doc: Document, tree: Any) -> None:
+        """Read what the page says of itself, and correct the tree for every extractor."""
+        open_shadows(tree)
+        if unescape(tree, doc.html) and doc.title:
+            doc.title = unescaped(doc.title)
+        if not doc.fields:  # a record says them itself
+            self._fill_metadata(doc, tree)
+        doc.quality_signals["hidden"] = self._count_hidden(doc, tree)
+        if not self._is_too_large(doc):
+            correct(tree, doc.html)
+
+    def _count_hidden(self, doc: Document, tree: Any) -> int:
+        """Words that no reader sees; they leave the page where HIDDEN_TEXT says so."""
+        if not _MAY_HIDE.search(doc.html):
+            return 0
+        hidden = hidden_in(tree)
+        if hidden.elements and doc.choices.get("hidden_text", self._hidden_text) == "drop":
+            drop_hidden(hidden)
+            doc.html = tostring(tree, encoding="utf-8")  # resiliparse reads bytes
+            doc.charset = "utf-8"
+        return hidden.words
+
+    def _or_embedded(self, doc: Document, shown: Written) -> Written:
         """The text, or what the page's own data hold where the page itself shows too little."""
         found, doc.embedded = doc.embedded, None
-        shown = doc.render_signals.get("shell", {}).get("visible_words", 0)
-        if found is None or shown >= self._chain.shown_words:
-            return text
+        words = doc.render_signals.get("shell", {}).get("visible_words", 0)
+        if found is None or words >= self._chain.shown_words:
+            return shown
         said = count_words(found[0])
-        if said <= shown or said < count_words(text):  # a forum's thread in <noscript>, its first post as data
-            return text
+        if said <= words or said < count_words(shown.text):  # a forum's thread in <noscript>, its first post as data
+            return shown
         _take_from_data(doc, "embedded", f"embedded-{found[1]}")
-        return found[0]
+        return of_lines(found[0])
 
-    def _or_captured(self, doc: Document, text: str) -> str:
+    def _or_captured(self, doc: Document, shown: Written) -> Written:
         """The text, or that of the JSON which the page fetched in the browser, where it is richer."""
         captured, doc.captured = doc.captured, ""
-        if not captured or count_words(captured) <= self._chain.richer * count_words(text):
-            return text
+        if not captured or count_words(captured) <= self._chain.richer * count_words(shown.text):
+            return shown
         _take_from_data(doc, "captured", "captured-json")
-        return captured
+        return of_lines(captured)
 
     def _fill_metadata(self, doc: Document, tree: Any) -> None:
         found = read_metadata(tree, doc.url, doc.crawled_at[:10] or None, source=Source(doc.html))
@@ -179,30 +217,23 @@ class ExtractionStage:
         doc.pub_date = found.pub_date or doc.pub_date
         doc.license_tag = doc.license_tag or found.license_tag
 
-    def _main_text(self, doc: Document, tree: Any) -> tuple[str, str]:
-        is_too_large = doc.html.count(b"<") > self._chain.most_tags
-        if not is_too_large:
-            write_notation(tree)
-            number_items(tree)
-            if may_number_lines(doc.html):
-                drop_line_numbers(tree)
+    def _main_text(self, doc: Document, tree: Any) -> tuple[Written, str]:
+        is_too_large = self._is_too_large(doc)
         if self._extractor == "learned" and not is_too_large:
             return self._learned_text(doc, tree)
-        layout = self._layout(doc, tree)
+        page = Walked() if is_too_large else walk(tree)  # before the chain, which changes the tree
         if self._extractor == "resiliparse" or is_too_large:
-            return layout(resiliparse_text(doc)), "resiliparse"
+            return self._placed(page, resiliparse_text(doc, None if is_too_large else tree)), "resiliparse"
         text, step = self._chain_text(doc, tree)
-        return layout(text), step
+        return self._placed(page, text), step
 
-    def _layout(self, doc: Document, tree: Any) -> Callable[[str], str]:
-        """How the text of an extractor that writes plain lines becomes what TEXT_FORMAT asks for.
+    def _is_too_large(self, doc: Document) -> bool:
+        return doc.html.count(b"<") > self._chain.most_tags
 
-        To be asked before the extractor, which may change the tree.
-        """
-        if self._format == "text" or doc.html.count(b"<") > self._chain.most_tags:
-            return lambda text: text
-        page = blocks_of(tree)
-        return lambda text: as_markdown(page, text) or text
+    def _placed(self, page: Walked, text: str) -> Written:
+        """What an extractor of plain lines wrote, as TEXT_FORMAT asks for it."""
+        written = placed(page, text)
+        return written if self._format == "text" else as_markdown(page, written)
 
     def _chain_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         prepare(tree)
@@ -210,15 +241,20 @@ class ExtractionStage:
         text, step = self._best_text(doc, tree)
         return without_further(without_orphans(text, lists), tree, doc.url), step
 
-    def _learned_text(self, doc: Document, tree: Any) -> tuple[str, str]:
+    def _learned_text(self, doc: Document, tree: Any) -> tuple[Written, str]:
         chain = cache(partial(self._chain_text, doc, tree))
-        found = extract(tree, text_format=self._format, opinion=lambda: chain()[0])
+        found = extract(
+            tree,
+            text_format=self._format,
+            comments=doc.choices.get("comments", self._comments),
+            opinion=lambda: chain()[0],
+        )
         if found.confidence < _ELSEWHERE and sum(map(str.isalnum, chain()[0])) > found.letters:
-            return chain()
+            return self._placed(found.page, chain()[0]), chain()[1]
         doc.extraction_confidence = found.confidence
         doc.page_type, doc.page_type_score = found.page_type, found.page_type_score
-        doc.code_languages = list(found.languages)
-        return found.text, "learned-second" if found.is_second else "learned"
+        doc.comments = found.comments
+        return found.written, "learned-second" if found.is_second else "learned"
 
     def _best_text(self, doc: Document, tree: Any) -> tuple[str, str]:
         text = trafilatura_text(tree, doc.url, fast=True)
@@ -270,7 +306,7 @@ class ExtractionStage:
 
 def _leads_on(doc: Document) -> Drop:
     """A page that only leads to another one is a redirect, as one that the server sends."""
-    doc.text = ""
+    doc.forget_text()
     return Drop("frontier", DropReason.REDIRECTED, (doc.refresh.url if doc.refresh else "")[:512])
 
 
@@ -278,7 +314,6 @@ def _take_from_data(doc: Document, method: str, extractor: str) -> None:
     """The text comes from data: what was said of the text that is shown holds no more."""
     doc.method_used, doc.extractor = method, extractor
     doc.extraction_confidence = doc.page_type = doc.page_type_score = None
-    doc.code_languages = []
 
 
 def _is_flat(text: str) -> bool:
@@ -302,12 +337,16 @@ def trafilatura_text(tree: Any, url: str, *, fast: bool) -> str:
     return render(found.body) if found is not None else ""
 
 
-def resiliparse_text(doc: Document) -> str:
-    """Main text by resiliparse, which needs its own (fast) parse of the bytes."""
-    decoded = decode(doc.html, doc.charset)
-    if decoded is None:
+def resiliparse_text(doc: Document, tree: Any = None) -> str:
+    """Main text by resiliparse, which needs its own (fast) parse: of the tree, if one is given, else of the bytes."""
+    if tree is not None:
+        square_tables(tree)
+        source = tostring(tree, encoding="unicode")
+    elif (decoded := decode(doc.html, doc.charset)) is not None:
+        source = decoded[0]
+    else:
         return ""
-    text: str = extract_plain_text(decoded[0], main_content=True, links=False, alt_texts=False, comments=False)
+    text: str = extract_plain_text(source, main_content=True, links=False, alt_texts=False, comments=False)
     return text
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
+from crawler.stages.text.words import count_words, width
+
 LEAST_LINES = 3
 """Lines of a paragraph from which it may be a stanza."""
 MOST_PLACES = 2_000
 """Elements with line breaks that are looked at."""
 SHORTEST, LONGEST = 12, 70
-"""Characters of a stanza's lines, in the mean: shorter ones are labels and addresses, longer ones are paragraphs."""
+"""Width of a stanza's lines, in the mean: shorter ones are labels and addresses, longer ones are paragraphs."""
 LEAST_WORDS = 3.0
 """Words of a stanza's lines, in the mean."""
 MOST_NODES, LONGEST_PIECE = 50, 1_000
@@ -33,8 +35,9 @@ def _chars(place: Any) -> int:
     lines = _lines(place)
     if len(lines) < LEAST_LINES:
         return 0
-    chars, words = sum(map(len, lines)), sum(len(line.split()) for line in lines)
-    is_short = SHORTEST <= chars / len(lines) <= LONGEST
+    chars, words = sum(map(len, lines)), sum(map(count_words, lines))
+    wide = sum(map(width, lines))
+    is_short = SHORTEST <= wide / len(lines) <= LONGEST
     return chars if is_short and words >= LEAST_WORDS * len(lines) else 0
 
 

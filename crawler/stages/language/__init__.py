@@ -7,7 +7,7 @@ from crawler.config.stages import Stage
 def _problems(config: Config) -> list[str]:
     if config.language == LanguageConfig():
         return []  # to load the stage costs seconds
-    from crawler.stages.language.stage import check_identifier
+    from crawler.stages.language.check import check_identifier
 
     return check_identifier(config.language)
 

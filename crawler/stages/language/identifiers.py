@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
@@ -21,15 +21,11 @@ from py3langid.langid import MODEL_FILE
 from py3langid.langid import LanguageIdentifier as Model
 
 from crawler.plugins import registry
-from crawler.stages.language.codes import ISO_639_1
+from crawler.stages.language.codes import normal_code
 
 MAX_CHARS = 1_000
 """Characters an identifier reads: more costs time and changes next to nothing."""
 
-_CODES = {
-    "zh-cn": "zh", "zh-tw": "zh", "wuu": "zh", "yue": "zh", "nb": "no", "iw": "he", "hbo": "he", "in": "id", "ji": "yi",
-    "arz": "ar", "ary": "ar", "kik": "ki", "gug": "gn", "fuv": "ff", "uzs": "uz", "sdh": "ku", "fil": "tl", "grc": "el",
-}  # fmt: skip
 FIRST_LOOK = 400
 """Characters that are enough where they leave no doubt (`NO_DOUBT`): py3langid's time grows with the text."""
 NO_DOUBT = 0.999
@@ -72,6 +68,15 @@ class Identifier(Protocol):
         ...
 
 
+@runtime_checkable
+class Choosing(Protocol):
+    """An identifier that can be asked for the best of some languages: those written in the script of the text."""
+
+    def choose(self, text: str, among: frozenset[str]) -> Answer | None:
+        """The best answer out of these languages; None where it knows none of them, or has nothing to go by."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class LanguageIdentifier:
     """A declared identifier: `LANGUAGE_IDENTIFIER` names it, and it then answers alone.
@@ -83,13 +88,6 @@ class LanguageIdentifier:
 
     name: str
     load: Callable[[str], Identifier]
-
-
-def normal_code(code: str) -> str:
-    """One spelling: lower case, ISO 639-1 where it exists, no region ("zh-cn" and "zh-TW" are "zh", "nb" is "no")."""
-    code = code.strip().lower().replace("_", "-")
-    language = code.split("-")[0]
-    return _CODES.get(code) or _CODES.get(language) or ISO_639_1.get(language, language)
 
 
 class FastText:
@@ -140,21 +138,34 @@ class Py3Langid:
 
     def __init__(self) -> None:
         self._model = _py3langid()
-        self.known = frozenset(map(normal_code, self._model.labels))
+        self._codes = {label: normal_code(label) for label in self._model.labels}
+        self.known = frozenset(self._codes.values())
 
     def identify(self, text: str) -> Answer | None:
         """The most probable language of the first characters."""
-        answer = self._answer(text[:FIRST_LOOK])
+        return self.choose(text, self.known)
+
+    def choose(self, text: str, among: frozenset[str]) -> Answer | None:
+        """The most probable one of these languages, and its share of what they have together."""
+        if among.isdisjoint(self.known):
+            return None
+        answer = self._answer(text[:FIRST_LOOK], among)
         if answer.certainty < NO_DOUBT and len(text) > FIRST_LOOK:
-            answer = self._answer(text[:MAX_CHARS])
+            answer = self._answer(text[:MAX_CHARS], among)
         return None if answer.language == NO_LANGUAGE else answer
 
-    def _answer(self, text: str) -> Answer:
+    def _answer(self, text: str, among: frozenset[str]) -> Answer:
         label, score = self._model.classify(text)
-        language = normal_code(label)
-        kin = KINDRED.get(language)
-        kindred = sum(score for label, score in self._model.rank(text) if normal_code(label) in kin) if kin else 0.0
-        return Answer(language, score, kindred)
+        language = self._codes[label]
+        if score >= NO_DOUBT and language in among:
+            return Answer(language, score)
+        shares: dict[str, float] = {}
+        for label, share in self._model.rank(text):  # Chinese has several labels
+            if (code := self._codes[label]) in among:
+                shares[code] = shares.get(code, 0.0) + share
+        language, total = max(shares, key=shares.__getitem__), sum(shares.values()) or 1.0
+        kindred = sum(shares.get(code, 0.0) for code in KINDRED.get(language, ()))
+        return Answer(language, shares[language] / total, kindred / total)
 
 
 class Langdetect:
@@ -168,13 +179,21 @@ class Langdetect:
 
     def identify(self, text: str) -> Answer | None:
         """The most probable language, or None where no letter of a known script was found."""
+        return self.choose(text, self.known)
+
+    def choose(self, text: str, among: frozenset[str]) -> Answer | None:
+        """The most probable one of these languages; None where all that it finds are others."""
+        if among.isdisjoint(self.known):
+            return None
         detector = self._factory.create()
         detector.append(text[:MAX_CHARS])
         try:
             found = detector.get_probabilities()
         except LangDetectException:
             return None
-        return Answer(normal_code(found[0].lang), round(found[0].prob, _DIGITS)) if found else None
+        those = [one for one in found if normal_code(one.lang) in among]
+        total = 1.0 if those and those[0] is found[0] else sum(one.prob for one in those)
+        return Answer(normal_code(those[0].lang), round(those[0].prob / total, _DIGITS)) if those else None
 
 
 _DIGITS = 4

@@ -1,29 +1,32 @@
 """Third text stage: which language is it in? Two identifiers, one verdict, both answers on the record.
 
-py3langid answers first. langdetect confirms where the first is not confident, the text is short, or the language is
-one of a family that identifiers confuse. The HTML `lang` attribute is recorded as evidence and never decides.
+The script of the letters says which languages it can be. Of these py3langid answers first. langdetect confirms where
+the first is not confident, the text is short, or the language is one of a family that identifiers confuse. A language
+that neither knows is "und" (`openset.py`). The HTML `lang` attribute is recorded as evidence and never decides.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from crawler.config import LanguageConfig
 from crawler.document import Document, Drop, DropReason
-from crawler.problems import InputError
+from crawler.stages.language.codes import Scores, tag
 from crawler.stages.language.identifiers import (
     KINDRED,
     MAX_CHARS,
     Answer,
+    Choosing,
     Identifier,
     Langdetect,
     Py3Langid,
     named,
-    normal_code,
 )
+from crawler.stages.language.openset import UNKNOWN, OpenSet
+from crawler.stages.language.scripts import A_FEW, WRITTEN, chinese, only, script_of
 
 CONFUSED = frozenset(
     "ms id bs hr sr cs sk no nn da gl pt es be uk xh zu st tn nso".split()  # noqa: SIM905  # twenty lines otherwise
@@ -57,8 +60,17 @@ class Thresholds:
     """A sample is a tenth of the text, between these bounds."""
 
 
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is said of a text: the answer, and the shares of its parts by language, the greatest first."""
+
+    answer: Answer
+    shares: tuple[tuple[str, float], ...]
+    script: str
+
+
 class LanguageStage:
-    """Sets `language`, `language_score` and `language_signals`."""
+    """Sets `language`, `language_script`, `language_score`, `languages` and `language_signals`."""
 
     name: ClassVar[str] = "language"
 
@@ -68,23 +80,24 @@ class LanguageStage:
         first: Identifier | None = None,
         second: Identifier | None = None,
         thresholds: Thresholds | None = None,
+        open_set: OpenSet | None = None,
     ) -> None:
-        """Load the models. `LANGUAGES` may spell codes in any usual way ("zh-CN", "nb").
+        """Load the models. `LANGUAGES` may spell codes in any usual way ("zh-CN", "zho_Hant", "nb").
 
-        One that `LANGUAGE_IDENTIFIER` names answers alone: it needs no confirmation by smaller ones.
+        An identifier that `LANGUAGE_IDENTIFIER` names answers alone: it needs no confirmation by smaller ones.
         """
-        self._wanted = frozenset(map(normal_code, config.languages))
-        self._min_score = config.min_score
-        self._min_scores = {normal_code(k): float(v) for k, _, v in (p.partition(":") for p in config.min_scores)}
+        self._wanted = [tag(code) for code in config.languages]
+        self._scores = Scores(config.min_score, config.min_scores)
         if first is None and config.identifier != "builtin":
             first = named(config.identifier)
         elif second is None:
             second = Langdetect()
         self._first, self._second = first or Py3Langid(), second
+        self._open_set = open_set or _open_set(self._first, second)
         self._limits = thresholds or Thresholds()
 
     def __call__(self, doc: Document) -> Document | Drop:
-        """Identify the language of `doc.text`.
+        """Identify the language of `doc.text`. One that no identifier knows is "und", without a score.
 
         Drops: language_unknown (too few letters, or no answer), language_low_score, language_not_wanted.
         """
@@ -93,35 +106,59 @@ class LanguageStage:
         letters = _letters(doc.text, self._limits.min_letters)
         if letters < self._limits.min_letters:
             return Drop(self.name, DropReason.LANGUAGE_UNKNOWN, f"{letters} letters, needs {self._limits.min_letters}")
-        answer = self._verdict(doc.text, doc.language_signals)
-        if answer is None:
+        verdict = self._verdict(doc.text, doc.language_signals)
+        if verdict is None:
             return Drop(self.name, DropReason.LANGUAGE_UNKNOWN, "no identifier has an answer")
-        doc.language, doc.language_score = answer.language, round(answer.certainty, 4)
+        answer = verdict.answer
+        doc.language, doc.language_script = answer.language, verdict.script or None
+        doc.language_score = None if answer.language == UNKNOWN else round(answer.certainty, 4)
+        doc.languages = [{"language": code, "share": share} for code, share in verdict.shares]
         return self._decide(doc, answer)
 
     def _decide(self, doc: Document, answer: Answer) -> Document | Drop:
-        if self._wanted and answer.language not in self._wanted:
-            return Drop(self.name, DropReason.LANGUAGE_NOT_WANTED, f"{answer.language} ({answer.certainty:.2f})")
-        needed = self._min_scores.get(answer.language, self._min_score)
-        if answer.certainty < needed:
+        if self._wanted and not any(one.names(answer.language, doc.language_script) for one in self._wanted):
+            script = f"-{doc.language_script}" if any(one.language == answer.language for one in self._wanted) else ""
+            detail = f"{answer.language}{script} ({answer.certainty:.2f})"
+            return Drop(self.name, DropReason.LANGUAGE_NOT_WANTED, detail)
+        needed = self._scores.needed(answer.language, doc.language_script)
+        if answer.language != UNKNOWN and answer.certainty < needed:
             detail = f"{answer.language}: {answer.certainty:.2f} < {needed:g}"
             return Drop(self.name, DropReason.LANGUAGE_LOW_SCORE, detail)
         return doc
 
-    def _verdict(self, text: str, signals: dict[str, Any]) -> Answer | None:
-        samples = self._samples(text)
-        first, *answers = map(self._first.identify, [text, *samples])
+    def _verdict(self, text: str, signals: dict[str, Any]) -> Verdict | None:
+        parts = self._samples(text)
+        first, *answers = (self._ask(self._first, part) for part in (text, *parts))
         _record(signals, self._first, first)
         answer = first
         if self._second is not None and self._needs_confirmation(text, first):
-            second = self._second.identify(text)
+            second = self._ask(self._second, text)
             _record(signals, self._second, second)
-            answer = merge(first, by_script(second, text[:MAX_CHARS]), self._second.known)
+            answer = merge(first, second, self._second.known)
         if answer is None:
             return None
-        share, main = self._main_share(samples, answers, answer.language)
-        signals["main_share"] = share
-        return answer if main == answer.language else Answer(main, share)
+        votes = self._votes(answers, answer.language)
+        main, shares = self._shares(parts, votes, answer.language)
+        spoken = [part for part, vote in zip(parts, votes, strict=True) if vote == main]
+        evidence = text if main == answer.language else "\n".join(spoken)
+        if main != answer.language:
+            answer = Answer(main, shares[0][1])
+        if self._open_set and main != UNKNOWN and self._open_set.is_unknown(evidence, main):
+            unknown = [UNKNOWN if self._open_set.is_unknown(p, v) else v for p, v in zip(parts, votes, strict=True)]
+            answer, shares = Answer(UNKNOWN, 1.0), _of_parts([UNKNOWN if one == main else one for one in unknown])
+        signals["main_share"] = shares[0][1]
+        return Verdict(answer, shares, _written(evidence, answer.language))
+
+    def _ask(self, identifier: Identifier, text: str) -> Answer | None:
+        """What an identifier says of the letters of the main script, out of the languages that are written in it."""
+        head = text[:MAX_CHARS]
+        script = script_of(head)
+        if script.code not in ("", "Latn") and script.share < 1 - A_FEW:
+            head = only(head, script.code)
+        if not isinstance(identifier, Choosing) or not script.code:
+            return identifier.identify(head)
+        written = WRITTEN.get(script.code)
+        return identifier.choose(head, written) if written else Answer(UNKNOWN, script.share)
 
     def _needs_confirmation(self, text: str, first: Answer | None) -> bool:
         return (
@@ -131,20 +168,26 @@ class LanguageStage:
             or first.language in CONFUSED
         )
 
-    def _main_share(self, parts: list[str], answers: list[Answer | None], language: str) -> tuple[float, str]:
-        """Share of the samples in the main language, varieties of it included, and its name.
+    def _votes(self, answers: Sequence[Answer | None], language: str) -> list[str]:
+        return [self._vote(answer, language) for answer in answers]
 
-        `language` unless most samples differ.
+    def _shares(self, parts: list[str], votes: list[str], language: str) -> tuple[str, tuple[tuple[str, float], ...]]:
+        """The main language, and the share of the samples in each, varieties of the main one counted as that.
+
+        It is `language` unless most samples differ.
         """
-        every = [language, *(vote for answer in answers if (vote := self._vote(answer, language)))]
+        every = [language, *filter(None, votes)]
         if every.count(language) == len(every):
-            return 1.0, language
-        votes = Counter(every)
-        main, count = votes.most_common(1)[0]
-        if main != language and not (count * 2 > votes.total() and self._is_confirmed(main, parts, language)):
+            return language, ((language, 1.0),)
+        counts = Counter(every)
+        main, count = counts.most_common(1)[0]
+        if main != language and not (count * 2 > counts.total() and self._is_confirmed(main, parts, language)):
             main = language
-        share = sum(votes[code] for code in {main, *KINDRED.get(main, ())}) / votes.total()
-        return round(share, 2), main
+        kin = KINDRED.get(main, frozenset())
+        own = Counter({main: 0})
+        for code, number in counts.items():
+            own[main if code in kin else code] += number
+        return main, _shares_of(own, main)
 
     def _vote(self, answer: Answer | None, language: str) -> str:
         """The language of a sample; "" where it could be any. An unsure variety of `language` is no other language."""
@@ -159,7 +202,7 @@ class LanguageStage:
         """Asks the second identifier before the beginning is overruled: tables of names look like many languages."""
         if self._second is None:
             return True
-        second = self._second.identify("\n".join(parts))
+        second = self._ask(self._second, "\n".join(parts))
         if main in self._second.known:
             return second is not None and second.language == main
         return second is None or second.language != language
@@ -174,48 +217,35 @@ class LanguageStage:
         return [text[round(i * step) : round(i * step) + width] for i in range(1, limits.samples)]
 
 
+def _open_set(first: Identifier, second: Identifier | None) -> OpenSet | None:
+    """What the built-in identifiers do not know; of another package's nobody knows how sure it is of a neighbour."""
+    both = (first, second)
+    return OpenSet(first.known | second.known) if second and all(isinstance(one, Choosing) for one in both) else None
+
+
 def _letters(text: str, enough: int) -> int:
     """Letters of the first characters; only so many are looked at as it takes to find enough."""
     few = sum(map(str.isalpha, text[: 4 * enough]))
     return few if few >= enough else sum(map(str.isalpha, text[:MAX_CHARS]))
 
 
-def check_identifier(config: LanguageConfig) -> list[str]:
-    """Problems that must stop a crawl before its first request: a model that is not there, languages nobody knows."""
-    if config.identifier != "builtin":
-        try:
-            known = named(config.identifier).known
-        except InputError as error:
-            return error.problems
-        except ValueError as error:
-            return [f"LANGUAGE_IDENTIFIER {error}"]
-    elif config.languages or config.min_scores:
-        known = Py3Langid().known | Langdetect().known
-    else:
-        return []
-    return [
-        f"{name}: no identifier knows {code!r}, so that no page could be in it: remove it, or set "
-        f"LANGUAGE_IDENTIFIER to a model that knows it"
-        for name, codes in (("LANGUAGES", config.languages), ("LANGUAGE_MIN_SCORES", config.min_scores))
-        for code in codes
-        if normal_code(code.partition(":")[0]) not in known
-    ]
+def _of_parts(votes: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """The shares of a text that begins in a language nobody knows."""
+    return _shares_of(Counter([UNKNOWN, *filter(None, votes)]), UNKNOWN)
 
 
-_OWN_LETTERS = {
-    "ko": re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]"),  # Hangul
-    "ja": re.compile("[\u3041-\u30ff\uff66-\uff9f]"),  # kana
-}
+def _shares_of(own: Counter[str], main: str) -> tuple[tuple[str, float], ...]:
+    ordered = sorted(own, key=lambda code: (code != main, -own[code], code))
+    return tuple((code, round(own[code] / own.total(), 2)) for code in ordered)
 
 
-def by_script(answer: Answer | None, text: str) -> Answer | None:
-    """The answer, but Chinese for Korean without Hangul and Japanese without kana.
+def _written(text: str, language: str) -> str:
+    """The script of a text; of Chinese which one."""
+    script = script_of(text[:MAX_CHARS]).code
+    return chinese(text[:_CHINESE_CHARS]) if language == "zh" and script == "Hani" else script
 
-    langdetect learned its Korean from pages with Chinese characters, and takes Traditional Chinese for it. Of the three
-    only Chinese is written in these alone (Unicode's scripts Kore and Jpan).
-    """
-    letters = _OWN_LETTERS.get(answer.language) if answer else None
-    return answer if answer is None or letters is None or letters.search(text) else Answer("zh", answer.score)
+
+_CHINESE_CHARS = 5_000
 
 
 def merge(first: Answer | None, second: Answer | None, known: frozenset[str]) -> Answer | None:
@@ -239,4 +269,5 @@ def merge(first: Answer | None, second: Answer | None, known: frozenset[str]) ->
 
 
 def _record(signals: dict[str, Any], identifier: Identifier, answer: Answer | None) -> None:
-    signals[identifier.name] = [answer.language, round(answer.score, 4)] if answer is not None else None
+    score = None if answer is None else round(answer.score, 4)
+    signals[identifier.name] = [] if answer is None else [{"language": answer.language, "share": score}]

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-import orjson
 from lxml.html import HtmlElement
 
-MAX_JSON = 4 * 2**20
-"""Bytes of one script that are parsed."""
+from crawler.stages.text.json_data import NoJSONError, read_json
+from crawler.stages.text.words import count_words
+
 MAX_NODES = 200_000
 """Values looked at in one script."""
 MIN_WORDS = 8
@@ -26,7 +26,8 @@ _BLOCK = re.compile(
     r"</?+(?:p|div|br|li|h[1-6]|tr|ul|ol|section|article|blockquote|pre)\b[^<>]{0,2000}+>", re.IGNORECASE
 )
 _TAG = re.compile(r"<[^<>]{0,2000}+>")
-_PROSE = re.compile(r"[.!?。！？…]")
+_PROSE = re.compile(r"[.!?。！？…।۔؟։።།။។]|[ก-๛ກ-ໟ]{40}")
+"""The end of a sentence; Thai and Lao have no mark for it."""
 
 
 class Embedded(NamedTuple):
@@ -58,18 +59,16 @@ def prose_of(data: Any) -> list[str]:
     found: dict[str, None] = {}
     for value in _strings(data):
         text = plain(value)
-        if len(text.split()) >= MIN_WORDS and _PROSE.search(text):
+        if count_words(text) >= MIN_WORDS and _PROSE.search(text):
             found[text] = None
     return list(found)
 
 
 def parsed(text: str | bytes) -> Any:
     """The JSON in a script; None where it is none, or too much."""
-    if len(text) > MAX_JSON:
-        return None
     try:
-        return orjson.loads(text.strip())
-    except orjson.JSONDecodeError:
+        return read_json(text)
+    except NoJSONError:
         return None
 
 
@@ -83,10 +82,10 @@ def plain(value: str) -> str:
 
 def _of_json_ld(tree: HtmlElement) -> Iterator[str]:
     for script in tree.iter("script"):
-        if (script.get("type") or "").strip().lower() == "application/ld+json":
+        if (script.get("type") or "").partition(";")[0].strip().lower() == "application/ld+json":
             for node in _dicts(parsed(script.text or "")):
                 body = next((node[name] for name in _BODIES if isinstance(node.get(name), str)), None)
-                if body and len(text := plain(body)) > 0 and len(text.split()) >= MIN_WORDS:
+                if body and len(text := plain(body)) > 0 and count_words(text) >= MIN_WORDS:
                     yield text
                     return
 

@@ -23,17 +23,17 @@ _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 def links_of(
-    tree: HtmlElement, base: str, limit: int, parse: Parse, refresh: Refresh | None = None
+    tree: HtmlElement, base: str, limit: int, parse: Parse, refresh: Refresh | None = None, *, charset: str = "utf-8"
 ) -> tuple[dict[str, int], int]:
     """Absolute http(s) targets without fragment, unique, with their best marks, and how many there are beyond `limit`.
 
     First those of a refresh and of frames, then the anchors in page order; none with rel=nofollow. `base`
-    is the URL that the page's relative links stand on.
+    is the URL that the page's relative links stand on. charset: in which the page's queries are encoded.
     """
     found: dict[str, int] = {}
     beyond: set[str] = set()
     for href, on, mark in _references(tree, base, parse, refresh):
-        url = join(on, href)
+        url = join(on, href if href.isascii() else in_charset(href, charset))
         if url is None:
             continue
         if url in found or len(found) < limit:
@@ -47,6 +47,26 @@ def join(base: str, href: str) -> str | None:
     """WHATWG join; None for what is no http(s) URL."""
     url = resolve(base, href)
     return url if url is not None and url.startswith(("http://", "https://")) else None
+
+
+def in_charset(href: str, charset: str) -> str:
+    """A reference as browsers send it: its query in the page's character set (URL standard, section 4.4, query state).
+
+    What the character set lacks is sent as a reference to a character ("&#1234;").
+    """
+    before, mark, query = href.partition("?")
+    if query.isascii() or charset.startswith("utf"):
+        return href
+    return before + mark + "".join(_sent(char, charset) for char in query)
+
+
+def _sent(char: str, charset: str) -> str:
+    if char.isascii():
+        return char
+    try:
+        return "".join(f"%{byte:02X}" if byte > 0x7E else chr(byte) for byte in char.encode(charset))
+    except UnicodeEncodeError:
+        return f"%26%23{ord(char)}%3B"
 
 
 def base_url(page: str, bases: list[HtmlElement]) -> str:

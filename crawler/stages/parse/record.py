@@ -9,10 +9,9 @@ import re
 from datetime import UTC, date, datetime
 from typing import Any
 
-import orjson
-
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.parse.embedded import plain
+from crawler.stages.text.json_data import NoJSONError, read_json
 from crawler.stages.text.normal import normalise
 from crawler.urls.rel_canonical import from_links
 
@@ -31,9 +30,9 @@ def read_record(doc: Document) -> tuple[str, bool] | Drop:
     Drops: not_text (no JSON). A record without its text gives an empty one.
     """
     try:
-        data = orjson.loads(doc.html)
-    except orjson.JSONDecodeError as error:
-        return Drop("parse", DropReason.NOT_TEXT, f"expected JSON: {str(error)[:100]}")
+        data = read_json(doc.html)
+    except NoJSONError as error:
+        return Drop("parse", DropReason.NOT_TEXT, f"expected JSON: {error}")
     found = {name: _at(data, path) for name, path in doc.fields.items()}
     doc.title = _line(found.get("title"))
     doc.author = _line(found.get("author"))

@@ -19,12 +19,15 @@ from crawler.policy.signals.meta_robots import is_for_robots
 from crawler.stages.parse.consent import PAGE_WORDS, consent_words
 from crawler.stages.parse.embedded import embedded_text
 from crawler.stages.parse.links import base_url, join, links_of, refresh_of
+from crawler.stages.parse.mail import read_mail
 from crawler.stages.parse.prescan import hostile_reason
+from crawler.stages.parse.raw import markup_in
 from crawler.stages.parse.record import read_record
+from crawler.stages.parse.rtf import read_rtf
 from crawler.stages.parse.shell import LIMITS, shell_features
 from crawler.stages.parse.visible import visible_words
 from crawler.stages.text.charset import decode
-from crawler.stages.text.normal import normalise
+from crawler.stages.text.normal import line_of
 from crawler.urls.rel_canonical import from_links
 from crawler.wire.media import media_kind
 
@@ -75,10 +78,15 @@ class ParseStage:
         kind = media_kind(doc.content_type, doc.html)
         if kind is None:
             return Drop(self.name, DropReason.NOT_TEXT, f"content type {doc.content_type[:100]!r}")
-        decoded = decode(doc.html, doc.charset)
-        if decoded is None:
-            return Drop(self.name, DropReason.UNDECODABLE, f"declared character set: {str(doc.charset)[:40]!r}")
-        text, doc.charset = decoded
+        if kind in {"rtf", "mail"}:
+            text, kind = _read_other(doc, kind)
+        else:
+            decoded = decode(doc.html, doc.charset)
+            if decoded is None:
+                return Drop(self.name, DropReason.UNDECODABLE, f"declared character set: {str(doc.charset)[:40]!r}")
+            text, doc.charset = decoded
+            if (markup := markup_in(text, is_page=kind == "html")) is not None:
+                text, kind = _take_markup(doc, markup)
         if kind == "text":
             doc.tree = text
             return doc
@@ -88,13 +96,7 @@ class ParseStage:
         doc.tree = tree
         if tree is not None:
             _read_page(doc, tree, self._max_links)
-            may_ask = b"ookie" in doc.html or b"onsent" in doc.html
-            words = visible_words(tree, PAGE_WORDS if may_ask else LIMITS.visible_words)
-            if may_ask:
-                doc.consent_words = consent_words(tree, words)
-            if features := shell_features(tree, words):
-                doc.render_signals["shell"] = features
-                doc.embedded = embedded_text(tree)
+            _read_what_is_shown(doc, tree)
         return doc
 
     def _read_record(self, doc: Document) -> Document | Drop:
@@ -108,6 +110,36 @@ class ParseStage:
             return Drop(self.name, DropReason.HOSTILE_HTML, tree)
         doc.tree, doc.html, doc.charset = tree, text.encode("utf-8", "replace"), "utf-8"
         return doc
+
+
+def _read_what_is_shown(doc: Document, tree: HtmlElement) -> None:
+    may_ask = b"ookie" in doc.html or b"onsent" in doc.html
+    words = visible_words(tree, PAGE_WORDS if may_ask else LIMITS.visible_words)
+    if may_ask:
+        doc.consent_words = consent_words(tree, words)
+    if features := shell_features(tree, words):
+        doc.render_signals["shell"] = features
+        doc.embedded = embedded_text(tree)
+
+
+def _read_other(doc: Document, kind: str) -> tuple[str, str]:
+    """The text or the HTML of what is neither, and what it says of itself; "text" or "html"."""
+    if kind == "rtf":
+        text, title, author = read_rtf(doc.html)
+        doc.title, doc.author, doc.extractor = title[:MAX_HEAD_CHARS] or None, author[:MAX_HEAD_CHARS] or None, "rtf"
+        return text, "text"
+    mail = read_mail(doc.html)
+    doc.title, doc.author, doc.pub_date = mail.subject, mail.sender, mail.date
+    if mail.is_markup:
+        return _take_markup(doc, mail.text)
+    doc.extractor = "mail"
+    return mail.text, "text"
+
+
+def _take_markup(doc: Document, markup: str) -> tuple[str, str]:
+    """HTML that stood in something else is the body from here on, as that of a record is."""
+    doc.html, doc.charset = markup.encode("utf-8", "replace"), "utf-8"
+    return markup, "html"
 
 
 def parse_html(text: str) -> HtmlElement | str | None:
@@ -175,7 +207,7 @@ def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     doc.canonical_link = from_links(doc.rel_links, doc.domain) or doc.canonical_link
     doc.nofollow = doc.nofollow or _says_nofollow(doc.metas)
     doc.refresh = refresh_of(tree, page, doc.refresh)
-    links, doc.links_beyond = links_of(tree, base, max_links, parse_html, doc.refresh)
+    links, doc.links_beyond = links_of(tree, base, max_links, parse_html, doc.refresh, charset=doc.charset or "utf-8")
     doc.links, doc.link_marks = list(links), bytes(links.values())
     named = dict(reversed(doc.metas))
     shared = _property(said["meta"], "og:description")
@@ -237,4 +269,4 @@ def _property(metas: list[HtmlElement], name: str) -> str | None:
 
 
 def _clean(text: str | None) -> str | None:
-    return " ".join(normalise(text).split())[:MAX_HEAD_CHARS] or None if text else None
+    return line_of(text, MAX_HEAD_CHARS) if text else None

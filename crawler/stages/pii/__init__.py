@@ -19,9 +19,8 @@ def _problems(config: Config) -> list[str]:
 
 STAGE = Stage(
     "pii",
-    "crawler.stages.pii.stage:PiiStage",
+    "crawler.stages.pii.stage:of_config",
     number=400,
-    settings=PiiConfig,
     modules=("crawler.stages.pii.recognise",),
     models=_models,
     problems=_problems,

@@ -12,8 +12,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
-from crawler.stages.pii.page import Hit, lower_keeping_offsets
+from crawler.stages.pii.page import SECRET, Hit, lower_keeping_offsets
 from crawler.stages.pii.scan import plain_marks
 from crawler.stages.text.tables import sections
 
@@ -23,6 +24,7 @@ _LONGEST_ENDING = max(map(len, _WORDS["endings"]))
 _LEAST = 3  # letters of a surname that stands for its person, and of the stem of one with an ending
 _BETWEEN = 3  # middle names, initials and particles between given name and surname
 _LEAST_DIGITS = 7
+_LEAST_SECRET, _MOST_SECRETS = 8, 100  # characters of one, and how many are looked for elsewhere
 _REACH = 80  # characters on each side in which a word tells that somebody is spoken of
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _NUMBER = re.compile(r"[+(]?\d(?:[ \u00a0().\-/]{0,3}\d){6,22}")
@@ -52,16 +54,19 @@ class Known:
     def __init__(self, hits: Iterable[tuple[str, Hit]]) -> None:
         self._by_surname: dict[str, dict[str, _Person]] = {}
         self._numbers: dict[str, Hit] = {}
+        self._secrets: dict[str, Hit] = {}
         for text, hit in hits:
             raw = text[hit.start : hit.end]
-            if hit.entity == "PERSON":
+            if hit.entity == SECRET:
+                self._secrets[raw] = hit
+            elif hit.entity == "PERSON":
                 self._learn(raw, hit.value)
             elif _DIGITS_ONLY.fullmatch(plain_marks(raw)) and len(number := _digits(raw)) >= _LEAST_DIGITS:
                 self._numbers.setdefault(number, hit)
         self._heads = {surname[:_LEAST] for surname in self._by_surname}
 
     def __bool__(self) -> bool:
-        return bool(self._by_surname or self._numbers)
+        return bool(self._by_surname or self._numbers or self._secrets)
 
     def among(self, text: str) -> Iterator[Hit]:
         """Where they stand in a text, overlaps included."""
@@ -69,6 +74,9 @@ class Known:
             yield from self._names(text)
         for match in _NUMBER.finditer(plain_marks(text)) if self._numbers else ():
             if hit := self._numbers.get(_digits(match[0])):
+                yield Hit(*match.span(), hit.entity, hit.value)
+        for secret, hit in islice(self._secrets.items(), _MOST_SECRETS):
+            for match in re.finditer(re.escape(secret), text) if len(secret) >= _LEAST_SECRET else ():
                 yield Hit(*match.span(), hit.entity, hit.value)
 
     def _learn(self, raw: str, value: str) -> None:

@@ -21,6 +21,10 @@ def lower_keeping_offsets(text: str) -> str:
 _GROWING = "İ"  # the one character with a longer small form
 
 
+SECRET = "SECRET"  # noqa: S105 - a name, no secret
+"""The type of keys, tokens and passwords."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """Personal data at `text[start:end]`. `value` is its canonical form: equal values get equal placeholders."""

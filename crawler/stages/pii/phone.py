@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, cached_property
 
+from phonenumbers import PhoneNumber
+
 from crawler.stages.pii import checks, phone_forms, phone_words
 from crawler.stages.pii.context_words import just_before, near, word_before
 from crawler.stages.pii.page import Hit, Page, column_heading, line_above
@@ -29,7 +31,7 @@ def judge_phone(page: Page, at: Candidate) -> Iterator[Hit]:
     hits = list(_numbers(page, at.start + _open_bracket(page.text[at.start : at.end]), end))
     limits = [*(hit.start for hit in hits), end][1:]
     for hit, limit in zip(hits, limits, strict=True):
-        yield replace(hit, end=_touched(page, hit.end, limit))
+        yield replace(hit, end=_touched(page, hit.start, hit.end, limit))
 
 
 def _numbers(page: Page, start: int, end: int) -> Iterator[Hit]:
@@ -166,7 +168,7 @@ def _phone_hit(
     raw = page.text[start:end]
     if not _LEAST_DIGITS <= len(checks.digits(raw)) <= _MOST_DIGITS or _is_other_number(raw, evidence):
         return None
-    international = raw.startswith("+")
+    international = raw.startswith(("+", "(+"))
     if raw.startswith("00") and (evidence.context or re.search(r"[ .\-/]", raw[:6])):
         raw, international = "+" + raw[2:], True
     found = checks.phone(raw, page.regions)
@@ -174,10 +176,17 @@ def _phone_hit(
         return None
     number, valid = found
     if valid:
-        sure = international or (evidence.context and not strict()) or phone_forms.same_grouping(raw, number)
+        sure = international or (evidence.context and not strict()) or _is_grouped(raw, number)
     else:
         sure = (_is_told(raw, evidence) or _is_dialled(raw, evidence.context)) and not strict()
     return page.hit(start, end, "PHONE_NUMBER", f"+{number.country_code}{number.national_number}") if sure else None
+
+
+def _is_grouped(raw: str, number: PhoneNumber) -> bool:
+    return phone_forms.same_grouping(raw, number) or phone_forms.same_area(raw, number)
+
+
+_HALF_BRACKET = re.compile(r"0\d{1,4}\)[^()]+\Z")  # 02)123-4567, as Korea writes
 
 
 def _is_other_number(raw: str, evidence: _Evidence) -> bool:
@@ -185,9 +194,13 @@ def _is_other_number(raw: str, evidence: _Evidence) -> bool:
 
     What costs least is asked first; the words that a number may follow are the last.
     """
-    if raw.count("(") != raw.count(")") or phone_forms.NEVER_DIALLED.match(raw) or phone_forms.is_network(raw):
+    if (
+        (raw.count("(") != raw.count(")") and not _HALF_BRACKET.match(raw))
+        or phone_forms.NEVER_DIALLED.match(raw)
+        or phone_forms.is_network(raw)
+    ):
         return True
-    if raw.startswith("+"):
+    if raw.startswith(("+", "(+")) or phone_forms.ABROAD.match(raw):
         return False
     if (phone_forms.is_timestamp(raw) or phone_forms.is_listing(raw)) and not evidence.named:
         return True
@@ -223,8 +236,8 @@ _MORE = re.compile(r"(?:[ \u00a0]?(?:\(\d{1,6}\)|[-.,/)\u2010-\u2013]{0,2}[ \u00
 _YEAR = re.compile(r"\W*(?:19|20)\d\d\Z")
 
 
-def _touched(page: Page, end: int, limit: int) -> int:
-    """Where a number that was found at `[..end]` ends: groups, a bracket and an extension that follow belong to it.
+def _touched(page: Page, start: int, end: int, limit: int) -> int:
+    """Where a number that was found at `[start:end]` ends: groups, a bracket and an extension that follow belong to it.
 
     limit: where the next number begins. A year is something else.
     """
@@ -232,4 +245,4 @@ def _touched(page: Page, end: int, limit: int) -> int:
     if more and not _YEAR.match(more[0]):
         end = more.end()
     extension = phone_forms.EXTENSION.match(page.text, end)
-    return extension.end() if extension else end
+    return phone_forms.second(page.text, start, end) if extension is None else extension.end()

@@ -11,7 +11,8 @@ from itertools import pairwise
 
 import phonenumbers
 
-from crawler.stages.pii.scripts import JOINING
+from crawler.stages.pii.scripts import JOINING, UNSPACED
+from crawler.stages.text.tables import alternatives, sections
 
 _SEPARATORS = re.compile(r"[\s().\-/\u00a0\u2010-\u2013]+")
 _DATE = r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
@@ -67,10 +68,12 @@ def is_listing(raw: str, least: int = 4) -> bool:
 
 
 _TRUNK_FORM = re.compile(
-    r"(?:0\d{1,5}|0 ?[1-9]\d{1,2} ?[/ ]|(?:[178][ -]?)?\(\d{2,5}\))[ .\-/\u00a0\u2011]{0,3}"
+    r"(?:0\d{1,5}\)?|0 ?[1-9]\d{1,2} ?[/ ]|\(?0(?: ?\d{2}){2}[/)]|(?:[178][ -]?)?\(\d{2,5}\))[ .\-/\u00a0\u2011]{0,3}"
     r"\d[\d .\-/\u00a0\u2011]{4,14}\Z"
 )
-_DASHED_FORM = re.compile(r"(?:1[-. ])?\(?\d{3}[-.)] ?\d{3}[-.]\d{4}\Z")
+_DASHED_FORM = re.compile(
+    r"(?:1[-. ])?\(?\d{3}[-.)] ?\d{3}[-.]\d{4}\Z|8[- ]\d{3}[- ]\d{3}[- ]\d\d[- ]\d\d\Z"  # America; Russia
+)
 
 
 def looks_local(raw: str) -> bool:
@@ -91,15 +94,58 @@ THOUSANDS = re.compile(r"\d{1,3}(?:[ .\u00a0\u202f]\d{3})+\Z")
 FICTIONAL_LOCAL = re.compile(r"555[-. ]\d{4}\Z")
 """Seven digits that American films and handbooks use."""
 
-_EXTENSION_WORDS = (
-    "x|ext|extn|extension|ex|dw|durchwahl|nst|nebenstelle|app|apparat|klappe|kl|poste|interno|int|ramal|anexo|extensión"
-    "|extensão|extensao|tst|toestel|wewn|wew|anknytning|lokal|lokalnr|доб|转|轉|分机|內線|内線|내선"
-)
+_EXTENSION_WORDS = alternatives(sections(__package__, "phone_words.txt")["extensions"])
 EXTENSION = re.compile(
-    rf"[ \u00a0]{{0,2}}[,;(/\-]?[ \u00a0]{{0,2}}(?:(?:{_EXTENSION_WORDS})(?![^\W\d_])[.:]?|#)[ \u00a0]{{0,2}}"
-    rf"(?:no\.? |nr\.? |n° )?-?\d{{1,6}}(?!{JOINING})\)?"
+    rf"[ \u00a0]{{0,2}}[,;(/\-\u2013]?[ \u00a0]{{0,2}}(?:{_EXTENSION_WORDS}(?![^\W\d_{UNSPACED}])[.:]?|#)"
+    rf"[ \u00a0]{{0,2}}(?:no\.? |nr\.? |n° )?[(:\-]?\d{{1,6}}(?!{JOINING})\)?"
+    rf"|[ \u00a0]?[~\uff5e\u301c*]\d{{1,4}}(?!{JOINING})"
     r"|[ \u00a0](?:or|oder|ou|o|of|lub|bis)[ \u00a0]\d{2,5}"
     r"(?!\w|[.,:/\- \u00a0]\d|[ \u00a0]?[^\W\d_]|[ \u00a0]?[%€$£])",
     re.IGNORECASE,
 )
 """Right behind a number: its extension, or the last digits of a second number."""
+
+_AND = alternatives(sections(__package__, "phone_words.txt")["and"])
+_SECOND = re.compile(
+    rf"[ \u00a0]{{0,2}}(?:,(?= )|[/、]|(?<=[ \u00a0])[-\u2013](?=[ \u00a0])|{_AND})[ \u00a0]{{0,2}}(?=\d)",
+    re.IGNORECASE,
+)
+_LEAST_SECOND = 5  # digits of a number without its area code
+
+
+def second(text: str, start: int, end: int) -> int:
+    """End of a second number behind the one at `[start:end]`, written like the end of it: "(495) 123-45-67, 123-45-68".
+
+    `end` where none follows.
+    """
+    joint = _SECOND.match(text, end)
+    if joint is None:
+        return end
+    for at in range(start + 1, end):
+        if text[at].isdigit() and not text[at - 1].isdigit() and _shape(text[at:end]).count("0") >= _LEAST_SECOND:
+            last = joint.end() + end - at
+            if _shape(text[joint.end() : last]) == _shape(text[at:end]) and not _GOES_ON.match(text, last):
+                return last
+    return end
+
+
+_GOES_ON = re.compile(rf"{JOINING}|[.,]\d")
+
+
+def _shape(written: str) -> str:
+    return "".join("0" if char.isdigit() else char for char in written)
+
+
+ABROAD = re.compile(r"00[1-9]\d{0,2}[ .\-/]{0,3}\(0\)")
+"""The prefix of a call abroad, a country, and the zero that is left out then: nothing else is written so."""
+
+_AREA = re.compile(r"\(?(0[\d ]{1,7}\d)(?:\)|[ ]?/)")
+
+
+def same_area(raw: str, number: phonenumbers.PhoneNumber) -> bool:
+    """A bracket or a slash stands behind the area code as the country's own format has it: "0 44 42/93 17-26"."""
+    area = _AREA.match(raw)
+    if area is None:
+        return False
+    national = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.NATIONAL)
+    return _SEPARATORS.sub("", area[1]) == _SEPARATORS.sub(" ", national).split()[0]

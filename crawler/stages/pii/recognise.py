@@ -35,6 +35,7 @@ from crawler.stages.pii.scan import (
     triggers_near_digits,
 )
 from crawler.stages.pii.scripts import is_joining, is_unspaced, words_before
+from crawler.stages.pii.secrets import secrets_in
 
 logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)  # recognisers log the value they failed on
 
@@ -87,7 +88,12 @@ def find_in(outline: Outline, language: str | None, default_region: str) -> list
     if language in {None, "en"} or not regions:
         regions = (default_region, *(r for r in regions if r != default_region))
     page = Page(outline.text, regions, language)
-    hits = found = _read(page, outline)
+    hits = found = set(secrets_in(outline))
+    if found:  # an address or a number that is part of one is none
+        page = Page(_masked(page.text, found), regions, language)
+        outline = Outline(page.text)
+    found = _read(page, outline)
+    hits = hits | found
     for _ in range(_PASSES - 1):
         if not found:
             break

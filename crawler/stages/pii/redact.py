@@ -10,13 +10,12 @@ from bisect import bisect, insort
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from crawler.stages.pii.page import Hit
+from crawler.document import Span
+from crawler.stages.pii.page import SECRET, Hit
+from crawler.stages.text.spans import Edit
 
-_PRECEDENCE = ("IBAN_CODE", "CREDIT_CARD", "EMAIL_ADDRESS", "CRYPTO", "IP_ADDRESS")
+_PRECEDENCE = (SECRET, "IBAN_CODE", "CREDIT_CARD", "EMAIL_ADDRESS", "CRYPTO", "IP_ADDRESS")
 """Which reading of the same characters wins; then identity numbers, telephone numbers, names."""
-
-Span = tuple[int, int, str]
-"""Start, end (characters) and entity type of a placeholder in the redacted text."""
 
 
 def resolve(hits: Iterable[Hit]) -> list[Hit]:
@@ -107,9 +106,17 @@ def redact(text: str, hits: list[Hit], placeholders: Placeholders) -> tuple[str,
     return "".join(pieces), spans
 
 
+def edits_of(text: str, hits: Iterable[Hit], spans: Iterable[Span]) -> list[Edit]:
+    """What `redact` has done to a text, from what it answered."""
+    inked = (place for hit in hits if (place := _inked(text, hit))[0] < place[1])
+    return [(*place, end - start) for place, (start, end, _) in zip(inked, spans, strict=True)]
+
+
 def _inked(text: str, hit: Hit) -> tuple[int, int]:
     """The hit without white space and separators at its ends, but with both brackets; empty where nothing is in it."""
     start, end = hit.start, hit.end
+    if hit.entity == SECRET:  # its marks are part of it
+        return start, end
     while start < end and not text[start].isalnum() and text[start] not in "+(":
         start += 1
     while start < end and not text[end - 1].isalnum():

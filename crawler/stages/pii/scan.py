@@ -55,7 +55,8 @@ NUMERIC: dict[str, re.Pattern[str]] = {
         rf"[23](?<!{JOINING}[23])(?<![:.][23])[0-9A-Fa-f]{{3}}:[0-9A-Fa-f:]{{3,34}}[0-9A-Fa-f:](?!{JOINING})"
     ),
     "iban": re.compile(
-        rf"[0-9](?<=[A-Za-z]{{2}}[0-9])(?<![A-Za-z0-9][A-Za-z]{{2}}[0-9])\d[A-Za-z0-9{_SPACE}-]{{10,44}}"
+        rf"[0-9](?:(?<=[A-Za-z]{{2}}[0-9])(?:(?<![A-Za-z0-9][A-Za-z]{{2}}[0-9])|(?<=[Ii][Bb][Aa][Nn][A-Za-z]{{2}}[0-9]))"
+        rf"|(?<=[A-Z]{{2}} [0-9])(?<![A-Za-z0-9][A-Z]{{2}} [0-9]))\d[A-Za-z0-9{_SPACE}.-]{{10,44}}"
     ),
     "bitcoin": re.compile(rf"[13b](?<!{JOINING}[13b])(?<!/[13b])(?:(?<=b)c1)?[a-zA-HJ-NP-Z0-9]{{25,59}}(?!{JOINING})"),
     "ether": re.compile(rf"0x[0-9a-fA-F]{{40}}(?!{JOINING})"),
@@ -95,8 +96,16 @@ _FANCY = re.compile(f"[{''.join(_PLAIN)}]")
 
 
 def plain_marks(text: str) -> str:
-    """Spaces and hyphens of all widths and digits of other scripts as the ASCII ones, every character at its place."""
+    """Spaces and hyphens of all widths and digits of other scripts as the ASCII ones, every character at its place.
+
+    A trunk zero in square brackets stands in round ones.
+    """
+    if "[0]" in text:
+        text = _TRUNK.sub(r"\1(0)", text)
     return text if text.isascii() else _FANCY.sub(lambda match: _PLAIN[match[0]], text)
+
+
+_TRUNK = re.compile(r"((?:\+|00)[1-9]\d{0,2}[ \u00a0-]?)\[0\]")  # +49 [0]4442, where others write (0)
 
 
 def scan(text: str, lower: str, triggers: Iterable[str]) -> Iterator[Candidate]:
@@ -128,8 +137,13 @@ def shapes(text: str, outline: Outline) -> Iterator[Candidate]:
         while start is not None and (match := NUMERIC[kind].search(text, start)):
             end, behind = _ends(kind, text, *match.span())
             if end > match.start():
-                yield Candidate(kind, match.start() - 2 * (kind == "iban"), end)
+                yield Candidate(kind, _country_start(text, match.start()) if kind == "iban" else match.start(), end)
             start = earliest(kind, outline, behind)
+
+
+def _country_start(text: str, at: int) -> int:
+    """Where the two letters before the check digits begin: "DE89", "DE 89"."""
+    return at - 3 if text[at - 1] == " " else at - 2
 
 
 def _ends(kind: str, text: str, start: int, end: int) -> tuple[int, int]:

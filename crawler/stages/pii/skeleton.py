@@ -20,7 +20,7 @@ _SHAPES = {
         ("card", rb"00{3}(?:-0{2,7}-00|0{8})", 0),
         ("ipv4", rb"0(?:\.0{1,3}){3}", 2),
         ("ipv6", rb"0[0Aa]{3}:[0Aa:]{4}", 0),
-        ("iban", rb"0(?<=[Aa]{2}0)(?<![Aa]{3}0)0[0Aa-]{10}", 0),
+        ("iban", rb"0(?:(?<=[Aa]{2}0)(?:(?<![Aa]{3}0)|(?<=[Aa]{6}0))|(?<=A{2}-0))0[0Aa.-]{10}", 0),
         ("nif", rb"00{6}-?A", 1),
         ("hetu", rb"00{5}[-A ]0{3}[0A]", 0),
     )
@@ -57,16 +57,16 @@ def earliest(kind: str, outline: Outline, position: int) -> int | None:
 def _kinds_with_runs(skeleton: bytes) -> dict[str, int]:
     classes = np.frombuffer(skeleton, dtype=np.uint8)
     inside = (classes >= ord("0")) & (classes != ord(":"))
-    runs = _runs(inside, _SHORTEST)
-    if not np.count_nonzero(runs):
+    rows = runs(inside, _SHORTEST)
+    if not np.count_nonzero(rows):
         return {}
-    places = {kind: _runs(runs, length, _SHORTEST) for kind, length in _RUNS.items()}
+    places = {kind: runs(rows, length, _SHORTEST) for kind, length in _RUNS.items()}
     capitals = inside & (classes != ord("a"))
-    places |= {kind: _runs(capitals, length) for kind, length in _CAPITAL_RUNS.items()}
+    places |= {kind: runs(capitals, length) for kind, length in _CAPITAL_RUNS.items()}
     return {kind: int(place.argmax()) for kind, place in places.items() if np.count_nonzero(place)}
 
 
-def _runs(inside: npt.NDArray[np.bool_], length: int, known: int = 1) -> npt.NDArray[np.bool_]:
+def runs(inside: npt.NDArray[np.bool_], length: int, known: int = 1) -> npt.NDArray[np.bool_]:
     """Where `length` in a row begin, told from where `known` in a row do: twice as many with each step."""
     while known < length and len(inside):
         step = min(known, length - known)

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
-from crawler.config import PiiConfig
+from crawler.config import Config, PiiConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.pii.context_words import COVERED
+from crawler.stages.pii.directory import words_left
 from crawler.stages.pii.known import Known
 from crawler.stages.pii.mailing_lists import is_mailing_list
 from crawler.stages.pii.names import NameFinder, install_command, installed_name
-from crawler.stages.pii.page import Hit
-from crawler.stages.pii.redact import Placeholders, redact, resolve
+from crawler.stages.pii.page import SECRET, Hit
+from crawler.stages.pii.redact import Placeholders, edits_of, redact, resolve
 from crawler.stages.pii.signs import sign_in
+from crawler.stages.text.spans import moved
 from crawler.stages.text.words import recount
 
 if TYPE_CHECKING:
@@ -27,16 +30,19 @@ if TYPE_CHECKING:
 
 
 class PiiStage:
-    """Redacts text, title, description and author of a document; drops it where too much had to go."""
+    """Redacts text, title, description and author of a document; drops it where nothing but a directory is left.
+
+    min_words: words of text that a page has at least (EXTRACTION_MIN_WORDS).
+    """
 
     name: ClassVar[str] = "pii"
 
-    def __init__(self, config: PiiConfig) -> None:
+    def __init__(self, config: PiiConfig, min_words: int = 100) -> None:
         # Presidio, spaCy and numpy: a second and 100 MB that `check_models` spares
         from crawler.stages.pii.private_life import private_sentences
         from crawler.stages.pii.recognise import find_in, outline_of
 
-        self._config = config
+        self._config, self._min_words = config, min_words
         self._outline, self._find, self._private_sentences = outline_of, find_in, private_sentences
         models = {} if config.person == "off" else model_table(config)
         self._finders = {language: NameFinder(model) for language, model in models.items()}
@@ -44,15 +50,16 @@ class PiiStage:
     def __call__(self, doc: Document) -> Document | Drop:
         """Redact in place. `pii_spans` are offsets of placeholders in the new text; the counts follow the text.
 
-        Returns a Drop with PII_DENSITY where more than `max_density` of the characters were personal data (public
-        mailing lists do not count). The document is redacted all the same, so a record of the rejection holds none of
-        what was found. Where names are wanted out and no model reads the language, the document may be held: `hold`.
+        A page is redacted and kept, however much had to go, and `language_signals["pii_share"]` says so above
+        `max_density` (secrets and public mailing lists do not count). Returns a Drop with TOO_SHORT where nothing but a
+        directory of persons is left then. Where names are wanted out and no model reads the language, the document
+        may be held: `hold`.
         """
         placeholders = Placeholders()
         before = len(doc.text)
         found = self._found(doc)
         hits = found["text"]
-        removed = sum(hit.end - hit.start for hit in hits if not is_mailing_list(hit))
+        removed = sum(hit.end - hit.start for hit in hits if _is_personal(hit) and not is_mailing_list(hit))
         sign = self._sign(doc, found)
         self._redact(doc, found, placeholders)
         doc.pii_span_count = len(doc.pii_spans)
@@ -62,12 +69,17 @@ class PiiStage:
             recount(doc)
         doc.language_signals["pii_coverage"] = self._coverage(doc.language)
         if removed > self._config.max_density * before:
-            share = removed / before
-            return Drop(self.name, DropReason.PII_DENSITY, f"{share:.1%} of the characters in {len(hits)} spans")
+            doc.language_signals["pii_share"] = round(removed / before, 4)
+            if (left := self._words_left(doc)) < self._min_words:
+                entries = f"{left} words beside {doc.pii_span_count} placeholders of a directory"
+                return Drop(self.name, DropReason.TOO_SHORT, f"{entries}, needs {self._min_words}")
         if self._config.person != "off" and doc.language not in self._finders:
             doc.language_signals["pii_names"] = "uncovered"
             self._hold(doc, sign)
         return doc
+
+    def _words_left(self, doc: Document) -> int:
+        return words_left(doc.text, (span for span in doc.pii_spans if span[2] != SECRET))
 
     def _hold(self, doc: Document, sign: str) -> None:
         """A page that nobody's names were taken out of waits for a person, where `uncovered` says so."""
@@ -89,14 +101,14 @@ class PiiStage:
         if self._config.person == "all":
             return resolve([*structured, *finder.find_all(text)])
         sentences = self._private_sentences(text, language or "", outline)
-        lines = [line for line in _lines_with(text, structured) if not _is_notice(text, *line)]
+        lines = [line for line in _lines_with(text, filter(_is_personal, structured)) if not _is_notice(text, *line)]
         names = finder.find_beside(text, lines, sentences)
         return resolve([*structured, *(hit for hit in names if not _in_notice(text, hit))])
 
     def _found(self, doc: Document) -> dict[str, list[Hit]]:
         """What is personal in each field that repeats the page. A byline is a published name: it is no finding."""
         found = {"text": self.hits(doc.text, doc.language)}
-        for field in ("title", "description"):
+        for field in ("title", "description", "comments"):
             found[field] = self.hits(getattr(doc, field) or "", doc.language)
         found["author"] = self._structured(self._outline(doc.author or ""), doc.language)
         return found
@@ -109,6 +121,7 @@ class PiiStage:
             every = resolve([*hits, *known.among(values[field])]) if known else hits
             redacted, spans = redact(values[field], every, placeholders)
             if field == "text":
+                doc.parts = moved(doc.parts, edits_of(values[field], every, spans), redacted)
                 doc.pii_spans = spans
             if values[field]:
                 setattr(doc, field, redacted)
@@ -120,12 +133,22 @@ class PiiStage:
         if self._config.person == "off" or self._config.uncovered == "keep" or doc.language in self._finders:
             return ""
         told = "\n".join(filter(None, (doc.title, doc.description, doc.text)))
-        return sign_in(told, doc.language, (hit for hits in found.values() for hit in hits))
+        return sign_in(told, doc.language, filter(_is_personal, chain.from_iterable(found.values())))
 
     def _coverage(self, language: str | None) -> str:
         """ "full": recogniser set and, where names are wanted, a model. "structured": the structured set only."""
         names = self._config.person == "off" or language in self._finders
         return "full" if language in COVERED and names else "structured"
+
+
+def of_config(config: Config) -> PiiStage:
+    """The stage as the chain builds it."""
+    return PiiStage(config.pii, config.extraction.min_words)
+
+
+def _is_personal(hit: Hit) -> bool:
+    """A secret is a machine's: it says nothing of a person, and no name beside it is one's."""
+    return hit.entity != SECRET
 
 
 def _is_counted(doc: Document) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from crawler.problems import did_you_mean
 from crawler.stages.quality.legal import FIELDS as LEGAL_FIELDS
 from crawler.stages.quality.rules import rule_sets
 from crawler.stages.quality.rules.base import RuleSet
+from crawler.stages.quality.rules.by_language import for_language
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.score import PROFILES, Band, Profile, Requirement
 
@@ -40,6 +41,11 @@ class OwnProfile:
     based_on: str
     rules: dict[str, RuleSet]
     profile: Profile
+
+    def rules_for(self, names: Iterable[str], language: str) -> dict[str, RuleSet]:
+        """The named rule sets, with the limits of a language where the file sets none."""
+        rules = {name: self.rules[name] for name in names}
+        return rules if self.based_on == "datatrove" else for_language(rules, language, rules_for(self.based_on, rules))
 
 
 def read_profiles(path: str | None) -> dict[str, OwnProfile]:

@@ -25,13 +25,32 @@ TERMINAL: tuple[str, ...] = tuple(
 ENDS = frozenset(TERMINAL)
 """The same, for who asks for one character."""
 
-CLOSING = "\"'”’»›)]"
+CLOSING = "\"'”’»›)]」』）】》"
 """Marks that close what was said or added behind the end of its sentence."""
+OTHER_ENDS = ENDS | frozenset("།༎༏༐༑༔๚๛ฯ")
+"""Those that FineWeb's set has not: Tibetan shad, and Thai marks that end a part of a text."""
+_SPEECH = {"」": "「", "』": "『"}
+"""East Asian speech has no full stop before the mark that closes it."""
+_OF_LANGUAGE = {"el": ";", "hy": ":", "am": ":፡", "ti": ":፡"}
+"""Greek asks with a semicolon; Armenian and Ethiopic full stops are written as two dots on many keyboards."""
+
+UNMARKED = frozenset({"th", "lo"})
+"""Languages in which white space ends a sentence, and no mark."""
 
 
-def ends_a_sentence(line: str) -> bool:
+def ends_a_sentence(line: str, language: str = "") -> bool:
     """True for a line, without white space at its end, whose last sentence ends there: also of direct speech."""
-    return line[-1:] in ENDS or (line[-1:] in CLOSING and line.rstrip(CLOSING)[-1:] in ENDS)
+    last = line[-1:]
+    if last in OTHER_ENDS or (last and last in _OF_LANGUAGE.get(language, "")):
+        return True
+    if last not in CLOSING or not last:
+        return False
+    return line.rstrip(CLOSING)[-1:] in OTHER_ENDS or line[:1] == _SPEECH.get(last)
+
+
+def has_an_end(line: str, language: str = "") -> bool:
+    """True where a sentence ends somewhere in a line."""
+    return any(ends_a_sentence(word, language) for word in line.split()) or not OTHER_ENDS.isdisjoint(line)
 
 
 _ASCII = r"""!"#$%&'()*+,-./:;<=>?@[\]^_`{|}~"""

@@ -17,6 +17,7 @@ import numpy as np
 from crawler.stages.quality.characters import Characters
 from crawler.stages.quality.code_lines import is_code
 from crawler.stages.quality.ngrams import Ints
+from crawler.stages.quality.punctuation import OTHER_ENDS
 from crawler.stages.quality.rules.base import Page
 from crawler.stages.quality.rules.gopher_quality import STOP_WORDS
 
@@ -274,4 +275,4 @@ def _different(numbers: Ints) -> int:
     return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + bool(len(ordered))
 
 
-_ENDS = ".!?:;…。！？؟।»”\"')"
+_ENDS = OTHER_ENDS | frozenset(":;…»”\"')」』")

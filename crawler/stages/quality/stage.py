@@ -20,7 +20,8 @@ from crawler.stages.quality.profile_file import read_profiles
 from crawler.stages.quality.rules.base import Failure, Page, RuleSet
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.score import PROFILES, Profile, choose_profile, measure
-from crawler.stages.text.words import recount
+from crawler.stages.text.spans import change_text
+from crawler.stages.text.words import ruled_by
 
 
 class QualityStage:
@@ -40,10 +41,12 @@ class QualityStage:
         InputError.
         """
         self._names = config.rules
-        own = read_profiles(config.profiles_file) if config.profiles_file else {}
-        self._profiles = PROFILES | {name: made.profile for name, made in own.items()}
-        self._rule_sets = rule_sets or {profile: rules_for(profile, config.rules) for profile in PROFILES}
-        self._rule_sets |= {name: made.rules for name, made in own.items()}
+        self._own = read_profiles(config.profiles_file) if config.profiles_file else {}
+        self._profiles = PROFILES | {name: made.profile for name, made in self._own.items()}
+        self._given = rule_sets or {}
+        self._rule_sets: dict[tuple[str, str], dict[str, RuleSet]] = {}
+        for profile in PROFILES:
+            self._rules_of(profile, "en")
         self._min_score = config.min_score
         self._profile = config.profile
         self._recognisers = recognisers or Recognisers()
@@ -53,9 +56,8 @@ class QualityStage:
 
         Drops: placeholder, soft_404, login_wall, error_page, every reason of the rule sets, low_quality.
         """
-        language = doc.language or "en"
-        page = Page(doc.text, language, code=doc.code_lines)
-        doc.code_lines = frozenset()
+        language = ruled_by(doc.language, doc.language_script) or "en"
+        page = Page(doc.text, language, parts=tuple(doc.parts))
         signals = doc.quality_signals | measure(page)
         profile, chosen_by = self._profile_for(doc, signals)
         doc.quality_signals = signals | {"profile": profile, "profile_by": chosen_by, "tokenizer": page.counter.name}
@@ -64,7 +66,7 @@ class QualityStage:
         if kind.reads_form:
             _note(doc, read_legal(doc.title, doc.text, doc.crawled_at))
         no_content = self._recognisers.judge(doc.title, doc.text, page.number_of_words)
-        failure = self._run_rules(doc, page, self._rule_sets[profile])
+        failure = self._run_rules(doc, page, self._rules_of(profile, language))
         if no_content is not None:
             return Drop(self.name, *no_content)
         if failure is not None:
@@ -83,6 +85,17 @@ class QualityStage:
             return self._profile, "setting"
         return choose_profile(signals), "page"
 
+    def _rules_of(self, profile: str, language: str) -> dict[str, RuleSet]:
+        """The rule sets of a profile with the limits of a language; made once, as there are few of both."""
+        if profile in self._given:
+            return self._given[profile]
+        found = self._rule_sets.get((profile, language))
+        if found is None:
+            own = self._own.get(profile)
+            found = own.rules_for(self._names, language) if own else rules_for(profile, self._names, language)
+            self._rule_sets[profile, language] = found
+        return found
+
     def _run_rules(self, doc: Document, page: Page, rule_sets: dict[str, RuleSet]) -> Failure | None:
         """Every rule set measures; the first failure decides. A set that cleans lines hands its text to the next."""
         failure: Failure | None = None
@@ -93,7 +106,7 @@ class QualityStage:
             skipped |= found.skipped
             failure = failure or found.failure
             if failure is None and found.text is not None and found.text != page.text:
-                page = Page(found.text, page.language, page.tokenizer, page.code)
+                page = page.cleaned(found.text)
         if skipped:
             doc.quality_signals["skipped_rules"] = skipped
         if failure is None and page.text != doc.text:
@@ -137,5 +150,4 @@ def _missing(doc: Document, kind: Profile) -> str:
 
 def _replace_text(doc: Document, text: str) -> None:
     doc.quality_signals["cleaned_chars"] = len(doc.text) - len(text)
-    doc.text = text
-    recount(doc)
+    change_text(doc, text)

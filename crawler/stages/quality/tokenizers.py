@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from unicodedata import category
 
 from crawler.stages.quality.chunks import ChunkSplitter, module_of
 from crawler.stages.quality.punctuation import ENDS
 from crawler.stages.quality.tokens import split, split_once, tokenize
-from crawler.stages.text.words import UNSPACED, pieces
+from crawler.stages.text.words import UNSPACED, WORD_SPACE, pieces
 
 Split = Callable[[Collection[str]], Iterable[tuple[str, ...]]]
 
@@ -110,13 +111,30 @@ def modules(languages: Iterable[str]) -> list[str]:
     return sorted({module_of(name) for name in known if name not in {"", "en", "xx"}})
 
 
+_WORD_SPACED = frozenset({"am", "ti"})
+
+
+def _at_word_spaces(split_all: Split) -> Split:
+    """The tokens of chunks in which an Ethiopic mark stands between words instead of white space."""
+
+    def split_words(chunks: Collection[str]) -> Iterable[tuple[str, ...]]:
+        parts = {chunk: [part for part in chunk.split(WORD_SPACE) if part] or [chunk] for chunk in chunks}
+        every = list({part for some in parts.values() for part in some})
+        found = dict(zip(every, split_all(every), strict=True))
+        return [tuple(chain.from_iterable(map(found.__getitem__, parts[chunk]))) for chunk in chunks]
+
+    return split_words
+
+
 @cache
 def _remembered(language: str) -> Tokenizer:
     """spaCy's tokens chunk by chunk, remembered: it splits at white space first, so that the chunks decide alone.
 
     Long chunks, for which spaCy takes quadratic time, are left to `tokenize`.
     """
-    split_all = ChunkSplitter(SPACY[language])
+    split_all: Split = ChunkSplitter(SPACY[language])
+    if language in _WORD_SPACED:
+        split_all = _at_word_spaces(split_all)
     memory: dict[str, tuple[str, ...]] = {}
 
     def words(text: str) -> list[str]:

@@ -9,10 +9,28 @@ from crawler.document import Document
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my", "bo", "dz"})
 """ISO 639-1 codes of languages written without spaces between words."""
 
+_OF_SCRIPT = {
+    "Thai": "th", "Laoo": "lo", "Khmr": "km", "Mymr": "my", "Tibt": "bo", "Hani": "zh", "Hans": "zh", "Hant": "zh",
+    "Jpan": "ja",
+}  # fmt: skip
+
+
+def ruled_by(language: str | None, script: str | None) -> str:
+    """The language by whose words and limits a text is judged: its own, or where nobody knows it that of its script.
+
+    "" for a text without a language. Shan and Mon are counted as Burmese, Tibetan as Tibetan though its language is
+    "und".
+    """
+    return _OF_SCRIPT.get(script or "", language or "") if language in (None, "und") else language
+
+
 CJK_CHARS_A_WORD = 2
 """Mean length of a Chinese or Japanese word, in characters, rounded up."""
 SOUTH_EAST_CHARS_A_WORD = 4
 """Mean length of a Thai, Lao, Khmer, Burmese or Tibetan word, in characters, rounded down."""
+
+WORD_SPACE = "\u1361"
+"""The Ethiopic mark between words, where white space is not written."""
 
 _CJK = re.compile("[\u3005\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 _SOUTH_EAST = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]")
@@ -24,6 +42,8 @@ def count_words(text: str) -> int:
     if not _may_be_unspaced(text):
         return words
     cjk, south_east = len(_CJK.findall(text)), len(_SOUTH_EAST.findall(text))
+    if WORD_SPACE in text:
+        words = len(text.replace(WORD_SPACE, " ").split())
     return words + cjk // CJK_CHARS_A_WORD + south_east // SOUTH_EAST_CHARS_A_WORD
 
 
@@ -42,16 +62,31 @@ _SOUTH_EAST_FROM, _SOUTH_EAST_END, _CJK_FROM = 0x0E00, 0x1800, 0x3005
 """Where the scripts of `_SOUTH_EAST` stand among others, and where those of `_CJK` begin."""
 
 
+def width(text: str) -> int:
+    """Characters as they are printed: one of Chinese or Japanese is as wide as two letters, and says as much."""
+    return len(text) if text.isascii() else len(text) + len(_CJK.findall(text))
+
+
+SHORT_WORDS = 100
+"""Words under which a text is `short`: kept from EXTRACTION_MIN_WORDS on, and easy to leave out."""
+
+
 def counts(text: str) -> dict[str, int]:
     """The counts of a text by column of the record. Tokens are estimated: four bytes of UTF-8 each, rounded up."""
     tokens = -(-len(text.encode("utf-8", "replace")) // 4)
     return {"word_count": count_words(text), "char_count": len(text), "token_estimate": tokens}
 
 
+def is_short(words: int) -> bool:
+    """What the column `short` says of a text of so many words."""
+    return 0 < words < SHORT_WORDS
+
+
 def recount(doc: Document) -> None:
     """Let the counts of a document follow its text: for every stage that changes it."""
     for name, value in counts(doc.text).items():
         setattr(doc, name, value)
+    doc.short = is_short(doc.word_count)
 
 
 _PIECES = re.compile(

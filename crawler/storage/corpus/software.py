@@ -25,6 +25,7 @@ DECIDING = (
     "courlan",
     "justext",
     "resiliparse",
+    "chardetng-py",
     "ftfy",
     "htmldate",
     "py3langid",

@@ -14,9 +14,9 @@ from typing import Any
 import orjson
 
 from crawler.config.stages import columns
-from crawler.document import Columns, Signal
+from crawler.document import CodeBlock, Columns, LanguageShare, Signal
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.records import TEXT_FIELDS, VERDICT, Record, record_fields
+from crawler.storage.files.records import OF_TEXT, SPAN_FIELDS, TEXT_FIELDS, VERDICT, Record, as_lists, record_fields
 
 SCHEMA_VERSION = "crawler-record/1"
 """Of the Parquet schema, in the metadata of each file. Raised where a column changes its type or goes; new columns at
@@ -24,7 +24,7 @@ the end, which old readers ignore, leave it."""
 EXTRA = "extra"
 """The column of what no field names: a JSON object, null where there is none."""
 _FIRST = ("url", "canonical_url", "domain")
-_LAST = (*TEXT_FIELDS, "pii_spans")  # of a rejected record, where it has them at all
+_LAST = OF_TEXT  # of a rejected record, where it has them at all
 
 
 def rejected_fields() -> tuple[str, ...]:
@@ -34,11 +34,16 @@ def rejected_fields() -> tuple[str, ...]:
 
 SPAN = {"start": "int64", "end": "int64", "type": "string"}
 SIGNAL = dict.fromkeys(typing.get_type_hints(Signal), "string")
+SHARE = {"language": "string", "share": "double"}
+CODE = {"language": "string", "chars": "int64"}
+STRUCTS: dict[str, dict[str, str]] = {"span": SPAN, "signal": SIGNAL, "share": SHARE, "code": CODE}
+"""By the type of a list's items that are objects: their fields."""
+_NAMED = {Signal: "signal", LanguageShare: "share", CodeBlock: "code"}
 _ATOMS = {str: "string", int: "int64", float: "double", bool: "bool"}
 
 
 def kind_of(name: str) -> str:
-    """The column's type in words: string, int64, double, bool, json, list<string>, list<span>, list<signal>.
+    """The column's type in words: string, int64, double, bool, json, or a list of string, span, signal, share or code.
 
     A column of a package that is not installed here is read as it is stored: its type stands in the file.
     """
@@ -56,8 +61,8 @@ def _kind(hint: Any) -> str:
         return "json"
     if typing.get_origin(hint) is list:
         inner = parts[0]
-        if inner is Signal:
-            return "list<signal>"
+        if inner in _NAMED:
+            return f"list<{_NAMED[inner]}>"
         return "list<span>" if typing.get_origin(inner) is tuple else f"list<{_ATOMS[inner]}>"
     (only,) = parts  # text or null, number or null
     return _kind(only)
@@ -81,9 +86,8 @@ def arrow_schema(*, rejected: bool = False, without: Iterable[str] = ()) -> Any:
 def _arrow_type(pa: Any, kind: str) -> Any:
     if kind.startswith("list<"):
         inner = kind[5:-1]
-        structs = {"span": SPAN, "signal": SIGNAL}
-        if inner in structs:
-            return pa.list_(pa.struct([(name, _arrow_type(pa, of)) for name, of in structs[inner].items()]))
+        if inner in STRUCTS:
+            return pa.list_(pa.struct([(name, _arrow_type(pa, of)) for name, of in STRUCTS[inner].items()]))
         return pa.list_(_arrow_type(pa, inner))
     simple = {"string": pa.string, "json": pa.string, "int64": pa.int64, "double": pa.float64, "bool": pa.bool_}
     return simple[kind]()
@@ -117,22 +121,47 @@ def fits(kind: str, value: Any) -> bool:
     if kind == "int64":
         return type(value) is int and -(2**63) <= value < 2**63
     if kind.startswith("list<"):
+        if kind == "list<span>":
+            return _are_spans(value)
         return type(value) is list and all(_ITEMS[kind[5:-1]](item) for item in value)
     return type(value) in _PYTHON[kind]
 
 
-def _is_span(item: Any) -> bool:
-    return type(item) is list and [type(part) for part in item] == [int, int, str]
+def _are_spans(value: Any) -> bool:
+    if type(value) is not dict or value.keys() != SPAN.keys() or len({len(one) for one in value.values()}) != 1:
+        return False
+    return all(type(item) is (str if of == "string" else int) for name, of in SPAN.items() for item in value[name])
 
 
 def _is_signal(item: Any) -> bool:
     return type(item) is dict and item.keys() == SIGNAL.keys() and all(type(part) is str for part in item.values())
 
 
+def _is_share(item: Any) -> bool:
+    return (
+        type(item) is dict
+        and item.keys() == SHARE.keys()
+        and type(item["language"]) is str
+        and _is_number(item["share"])
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in _PYTHON["double"]
+
+
+def _is_code(item: Any) -> bool:
+    return type(item) is dict and [(name, type(part)) for name, part in item.items()] == [
+        ("language", str),
+        ("chars", int),
+    ]
+
+
 _PYTHON: dict[str, tuple[type, ...]] = {"string": (str,), "bool": (bool,), "double": (float, int)}
 _ITEMS: dict[str, Callable[[Any], bool]] = {
-    "span": _is_span,
     "signal": _is_signal,
+    "share": _is_share,
+    "code": _is_code,
     "string": lambda item: type(item) is str,
 }
 
@@ -143,7 +172,7 @@ def _to_column(kind: str, value: Any) -> Any:
     if kind == "json":
         return orjson.dumps(value).decode()
     if kind == "list<span>":
-        return [dict(zip(SPAN, span, strict=True)) for span in value]
+        return [dict(zip(SPAN, span, strict=True)) for span in zip(*(value[name] for name in SPAN), strict=True)]
     return value
 
 
@@ -161,8 +190,7 @@ def record_of_row(row: Mapping[str, Any]) -> Record:
 def _absent(record: Record) -> Iterator[str]:
     if record.get("text") is None:
         yield from (name for name in TEXT_FIELDS if name in record)
-    if "pii_spans" in record and record["pii_spans"] is None:
-        yield "pii_spans"
+    yield from (name for name in SPAN_FIELDS if name in record and record[name] is None)
 
 
 def _from_column(kind: str, value: Any) -> Any:
@@ -171,14 +199,14 @@ def _from_column(kind: str, value: Any) -> Any:
     if kind == "json":
         return orjson.loads(value)
     if kind == "list<span>":
-        return [[span[name] for name in SPAN] for span in value]
+        return as_lists(tuple(span[name] for name in SPAN) for span in value)
     return value
 
 
 def card_features(*, as_json: bool, without: Iterable[str] = ()) -> list[dict[str, Any]]:
     """The columns of kept records as the YAML of a dataset card declares them (`dataset_info.features`).
 
-    as_json: of JSON lines, where objects are objects and a span is a list; else of Parquet.
+    as_json: of JSON lines, where objects are objects and spans are three lists; else of Parquet.
     """
     names = [name for name in (*record_fields(), *(() if as_json else (EXTRA,))) if name not in frozenset(without)]
     return [{"name": name, **_feature(kind_of(name), as_json=as_json)} for name in names]
@@ -186,12 +214,12 @@ def card_features(*, as_json: bool, without: Iterable[str] = ()) -> list[dict[st
 
 def _feature(kind: str, *, as_json: bool) -> dict[str, Any]:
     if kind == "list<span>" and as_json:
-        return {"list": {"list": "json"}}
-    structs = {"list<span>": SPAN, "list<signal>": SIGNAL}
-    if kind in structs:
-        return {"list": [{"name": name, "dtype": of} for name, of in structs[kind].items()]}
+        return {"struct": [{"name": name, "list": of} for name, of in SPAN.items()]}
     if kind.startswith("list<"):
-        return {"list": kind[5:-1]}
+        struct = STRUCTS.get(kind[5:-1])
+        return {
+            "list": [{"name": n, **_feature(of, as_json=as_json)} for n, of in struct.items()] if struct else kind[5:-1]
+        }
     return {"dtype": {"json": "json" if as_json else "string", "double": "float64"}.get(kind, kind)}
 
 

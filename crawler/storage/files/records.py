@@ -6,21 +6,27 @@ Pure: no files here. `docs/record.md` explains every field.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
 
 from crawler.config.stages import columns
-from crawler.document import HELD_PREFIX, RECORD_FIELDS, Document, Drop, Reason
+from crawler.document import HELD_PREFIX, RECORD_FIELDS, Document, Drop, Reason, Span
 
 Record = dict[str, Any]
 
-TEXT_FIELDS = ("title", "description", "author", "text")
+TEXT_FIELDS = ("title", "description", "author", "comments", "text")
 """Fields that repeat what the page says. A rejected record has them only where policy allows it."""
+SPAN_FIELDS = ("parts", "pii_spans")
+"""Fields that say where something stands in `text`: three lists of the same length, by the names of `SPAN`."""
+SPAN = ("start", "end", "type")
+OF_TEXT = (*TEXT_FIELDS, *SPAN_FIELDS)
+"""What stands and falls with the text of a record."""
 
 VERDICT = ("stage", "reason", "detail")
 """Fields that a kept record has not."""
-_NOT_IN_REJECTIONS = frozenset({*TEXT_FIELDS, "url", "canonical_url", "domain", "pii_spans"})
+_NOT_IN_REJECTIONS = frozenset({*OF_TEXT, "url", "canonical_url", "domain"})
 _IN_REJECTIONS = tuple(name for name in RECORD_FIELDS if name not in _NOT_IN_REJECTIONS)
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 
@@ -32,7 +38,7 @@ def record_fields() -> tuple[str, ...]:
 
 def record_of(doc: Document) -> Record:
     """The record of a kept document: `record_fields`, in that order, with plain JSON types."""
-    return {name: _plain(getattr(doc, name)) for name in RECORD_FIELDS} | _added(doc)
+    return {name: _field(doc, name) for name in RECORD_FIELDS} | _added(doc)
 
 
 def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Record:
@@ -40,18 +46,18 @@ def rejection_of(doc: Document, verdict: Drop, *, with_text: bool = True) -> Rec
 
     The text is part of it only if `with_text` (setting REJECTED_TEXT), policy has let the text pass
     (`doc.text_allowed`), personal data has been redacted (`"pii" in doc.done`), and the reason says so (`keeps_text`).
-    A duplicate says with it where the placeholders are (`pii_spans`), so that `gristmill dataset best` may keep it.
+    A duplicate says with it what stands where (`SPAN_FIELDS`), so that `gristmill dataset best` may keep it.
     """
     record = _judged(doc, verdict)
     if with_text and doc.text_allowed and "pii" in doc.done and verdict.reason.keeps_text:
         record |= {name: getattr(doc, name) for name in TEXT_FIELDS}
-        record |= {"pii_spans": _plain(doc.pii_spans)} if verdict.reason.is_duplicate else {}
+        record |= {name: _field(doc, name) for name in SPAN_FIELDS} if verdict.reason.is_duplicate else {}
     return record
 
 
 def holding_of(doc: Document, hold: Drop) -> Record:
     """The record of a page that waits for a person: a rejected one's, with the whole of its redacted text."""
-    return _judged(doc, hold) | {name: _plain(getattr(doc, name)) for name in (*TEXT_FIELDS, "pii_spans")}
+    return _judged(doc, hold) | {name: _field(doc, name) for name in OF_TEXT}
 
 
 def held_kind(reason: str) -> str:
@@ -79,7 +85,7 @@ def _judged(doc: Document, verdict: Drop) -> Record:
         "reason": verdict.reason.value,
         "detail": verdict.detail[:512],
     }
-    return record | {name: _plain(getattr(doc, name)) for name in _IN_REJECTIONS} | _added(doc)
+    return record | {name: _field(doc, name) for name in _IN_REJECTIONS} | _added(doc)
 
 
 def _added(doc: Document) -> Record:
@@ -104,6 +110,23 @@ def encode(record: Record) -> bytes:
 
 
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
+
+
+def spans_in(record: Mapping[str, Any], name: str) -> list[Span]:
+    """The spans of a record's field, in order; none where it has none."""
+    lists = record.get(name) or {}
+    return [*zip(*(lists.get(one, ()) for one in SPAN), strict=False)]
+
+
+def as_lists(spans: Iterable[Span]) -> dict[str, list[Any]]:
+    """Spans as a record has them: a list of each kind, so that no list mixes types."""
+    found = list(spans)
+    return {name: [span[at] for span in found] for at, name in enumerate(SPAN)}
+
+
+def _field(doc: Document, name: str) -> Any:
+    value = getattr(doc, name)
+    return as_lists(value) if name in SPAN_FIELDS else _plain(value)
 
 
 def _plain(value: Any) -> Any:

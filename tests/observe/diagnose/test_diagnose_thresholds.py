@@ -99,10 +99,10 @@ def test_a_page_without_content_is_no_ones_near_miss():
 
 
 def test_a_short_page_misses_the_number_of_words():
-    doc = Document(url="https://a.test/", word_count=80)
-    record = rejection_of(doc, Drop("extraction", DropReason.TOO_SHORT, "80 words, needs 100"))
+    doc = Document(url="https://a.test/", word_count=40)
+    record = rejection_of(doc, Drop("extraction", DropReason.TOO_SHORT, "40 words, needs 50"))
     [miss] = Thresholds(from_mapping()).misses(record) or []
-    assert (miss.limit.setting, miss.limit.limit, miss.value) == ("EXTRACTION_MIN_WORDS", 100, 80)
+    assert (miss.limit.setting, miss.limit.limit, miss.value) == ("EXTRACTION_MIN_WORDS", 50, 40)
 
 
 def test_an_unsure_language_misses_its_own_limit():

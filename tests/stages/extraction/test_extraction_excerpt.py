@@ -66,7 +66,7 @@ def options():
 @given(PAGES)
 def test_dates_of_an_excerpt_are_those_of_the_page(page):
     tree = lxml_html.fromstring(page)
-    assert dates._of_elements(tree, options(), dates._readers()) == date_of_whole_page(tree)
+    assert dates._of_elements(tree, options(), dates._readers(), is_meant=lambda _: True) == date_of_whole_page(tree)
 
 
 @pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="needs the shared pages")
@@ -75,7 +75,7 @@ def test_dates_of_real_pages_are_found_in_their_excerpts():
     for page in islice(labelled(SHARED_DATA, None), 150):
         tree = lxml_html.fromstring(page.html)
         date = date_of_whole_page(tree)
-        assert dates._of_elements(tree, options(), dates._readers()) == date
+        assert dates._of_elements(tree, options(), dates._readers(), is_meant=lambda _: True) == date
         found += bool(date)
     assert found > 25
 

@@ -15,7 +15,7 @@ from crawler.stages.parse.stage import ParseStage, parse_html
 
 def written(body: str, text_format: str = "markdown") -> str:
     page = walk(parse_html(f"<body>{body}</body>"))
-    return write(page, [True] * len(page.texts), text_format)[0]
+    return write(page, [True] * len(page.texts), text_format).text
 
 
 def table(*rows: str) -> str:
@@ -40,7 +40,8 @@ def test_a_cell_stands_below_its_head_whatever_is_empty_or_spans_beside_it():
         "| all of them |  |  |",
         "| Gamma |  | d |",
     ]
-    assert written(rows, "text").split("\n")[2:5] == ["2002 | b", "Beta | c", "all of them"]
+    assert written(rows, "text").split("\n")[2:5] == ["| 2002 | b", "Beta | | c", "all of them"]
+    assert written(rows, "text").split("\n")[5] == "Gamma | | d"
 
 
 def test_a_bar_in_a_cell_begins_no_column():

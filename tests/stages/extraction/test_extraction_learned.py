@@ -15,6 +15,7 @@ from lxml import html as lxml_html
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop
+from crawler.stages.extraction.code import name_languages
 from crawler.stages.extraction.learned import choice
 from crawler.stages.extraction.learned.choice import choose, hoped
 from crawler.stages.extraction.learned.extract import extract
@@ -44,7 +45,9 @@ def page(body: str, title: str = "The title of the page") -> str:
 
 
 def text_of(body: str, **options: str) -> str:
-    return extract(parse_html(page(body)), **options).text
+    tree = parse_html(page(body))
+    name_languages(tree)
+    return extract(tree, **options).text
 
 
 ARTICLE = f"""<article><h1>The title of the page</h1><p>One. {PROSE}</p><h2>A section</h2><p>Two. {PROSE}</p>
@@ -175,7 +178,9 @@ def test_what_a_style_hides_is_marked():
 
 
 def test_the_languages_of_code_are_named():
-    assert extract(parse_html(page(ARTICLE))).languages == ("python",)
+    tree = parse_html(page(ARTICLE))
+    name_languages(tree)
+    assert extract(tree).written.languages == ("python",)
 
 
 def run_stage(html: str, **config: str | int) -> Document:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from crawler.config import ExtractionConfig
 from crawler.config.config import from_mapping
 from crawler.document import Document, Drop
-from crawler.stages.extraction.code import code_chars, languages_in, named_code
-from crawler.stages.extraction.markdown import as_markdown, blocks_of
+from crawler.stages.extraction.code import code_blocks, code_chars, languages_of, listings, name_languages
+from crawler.stages.extraction.learned.walk import walk
+from crawler.stages.extraction.markdown import as_markdown
 from crawler.stages.extraction.stage import ExtractionStage
+from crawler.stages.extraction.written import of_lines
 from crawler.stages.parse.stage import ParseStage, parse_html
+
+
+def marked(tree: Any, text: str) -> str:
+    return as_markdown(walk(tree), of_lines(text)).text
 
 
 def prose(topic: str) -> str:
@@ -71,14 +78,14 @@ def test_plain_text_stays_the_default() -> None:
 
 def test_a_block_that_the_page_repeats_stands_as_often_as_in_the_text() -> None:
     tree = parse_html(f"<body><p>{prose('bridge')}</p><div>{prose('bridge')}</div><p>{prose('mill')}</p></body>")
-    assert as_markdown(blocks_of(tree), f"{prose('bridge')}\n{prose('mill')}").count("bridge was mended") == 1
+    assert marked(tree, f"{prose('bridge')}\n{prose('mill')}").count("bridge was mended") == 1
 
 
 def test_a_text_that_the_blocks_do_not_make_up_stays_as_it_is() -> None:
     tree = parse_html(f"<body><h2>Bridges</h2><p>{prose('bridge')}</p></body>")
     text = f"Bridges\n{prose('bridge')}\n{prose('mill')}"
-    assert as_markdown(blocks_of(tree), text) == text
-    assert as_markdown(blocks_of(tree), f"Bridges\n{prose('bridge')}").startswith("## Bridges\n\nThe first")
+    assert marked(tree, text) == text
+    assert marked(tree, f"Bridges\n{prose('bridge')}").startswith("## Bridges\n\nThe first")
 
 
 def test_a_page_of_too_many_tags_stays_plain() -> None:
@@ -96,16 +103,17 @@ def test_the_languages_of_the_code_in_the_text_are_named(extractor: str) -> None
     ("markup", "language"),
     [
         ('<pre class="brush: ruby">x = 1</pre>', "ruby"),
-        ('<div class="highlight-python3 notranslate"><div><pre><span>x</span> = 1</pre></div></div>', "python3"),
+        ('<div class="highlight-python3 notranslate"><div><pre><span>x</span> = 1</pre></div></div>', "python"),
         ('<pre><code class="lang-c++">x = 1</code></pre>', "c++"),
         ('<pre class="language-none">x = 1</pre>', ""),
         ("<pre>x = 1</pre>", ""),
     ],
 )
 def test_a_class_names_the_language_of_code(markup: str, language: str) -> None:
-    named = named_code(parse_html(f"<body>{markup}</body>"))
-    assert languages_in("Before\n  x = 1\nBehind", named) == ([language] if language else [])
-    assert languages_in("The code is not in the text.", named) == []
+    tree = parse_html(f"<body>{markup}</body>")
+    name_languages(tree)
+    assert languages_of(code_blocks("Before\n  x = 1\nBehind", listings(tree))) == ([language] if language else [])
+    assert code_blocks("The code is not in the text.", listings(tree)) == []
 
 
 def test_characters_of_code_are_counted_once() -> None:
@@ -122,5 +130,5 @@ def test_a_menu_whose_word_stands_in_a_sentence_is_no_part_of_the_text(menu: str
     page = (
         f"<body><nav>{menu}</nav><main><h1>{heading}</h1><p>{sentence}</p><ul><li><a href=/s>Snow</a></li></ul></main>"
     )
-    assert as_markdown(blocks_of(parse_html(page)), text) == f"# {heading}\n\n{sentence}"
-    assert as_markdown(blocks_of(parse_html(page)), f"{text}\n- Snow").endswith("snow.\n\n- Snow")
+    assert marked(parse_html(page), text) == f"# {heading}\n\n{sentence}"
+    assert marked(parse_html(page), f"{text}\n- Snow").endswith("snow.\n\n- Snow")

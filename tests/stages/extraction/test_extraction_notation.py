@@ -22,7 +22,7 @@ def text_of(body: str) -> str:
     tree = parse_html(f"<body>{body}</body>")
     write_notation(tree)
     page = walk(tree)
-    return write(page, [True] * len(page.texts))[0]
+    return write(page, [True] * len(page.texts)).text
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,36 @@ def text_of(body: str) -> str:
         ('built in 1999<sup><a href="#n1">1</a></sup>.', "built in 1999¹."),
         ("as said<sup>1, <b>2</b></sup>", "as said¹, ²"),
         ("the 1<sup>st</sup> of Brand<sup>TM</sup>, note<sup>[3]</sup>", "the 1st of BrandTM, note[3]"),
-        ("H<sub>2</sub>O", "H2O"),
+        ("H<sub>2</sub>O", "H₂O"),
+        (
+            "log<sub>2</sub>8 = 3, 1010<sub>2</sub> = 10<sub>10</sub>, x<sub>n</sub><sup>2</sup>",
+            "log₂8 = 3, 1010₂ = 10₁₀, xₙ²",
+        ),
+        (
+            "10<sup>1.5</sup>, y<sup>1/2</sup>, e<sup>−λt</sup>, 10<sup>1,5</sup>",
+            "10^(1.5), y^(1/2), e^(−λt), 10^(1,5)",
+        ),
+        (
+            "2<sup>λ</sup>, x<sup>q</sup>, A<sup>T</sup>, x<sup>a+b</sup>, e<sup>x<sub>1</sub></sup>",
+            "2^λ, x^q, Aᵀ, xᵃ⁺ᵇ, e^(x₁)",
+        ),
+        ("C<sub>d</sub>, k<sub>eff</sub>, R<sub>ij</sub>, SO<sub>4</sub><sup>2−</sup>", "C_d, k_(eff), Rᵢⱼ, SO₄²⁻"),
+        ("5<sup>1</sup>/<sub>2</sub> cups of <sup>14</sup>C", "5¹⁄₂ cups of ¹⁴C"),
+        (
+            "XIX<sup>e</sup>, 1<sup>er</sup>, M<sup>me</sup>, M<sup>r</sup>, 2<sup>nd</sup>, 20<sup>h</sup>30",
+            "XIXe, 1er, Mme, Mr, 2nd, 20h30",
+        ),
+        (
+            "n<sup>o</sup> 5, N<sup>o</sup> 6, 3<sup>a</sup>, M.<sup>a</sup>, n<sup>°</sup> 7",
+            "nº 5, Nº 6, 3ª, M.ª, n° 7",
+        ),
+        (
+            "in 1999<sup>1,2</sup>, word<sup>*</sup>, word<sup>b</sup>, word<sup><a href='#a'>a</a></sup>",
+            "in 1999¹,², word*, wordᵇ, wordᵃ",
+        ),
+        ("word<sup><a href='#n'>note 1</a></sup>, Mill<sup>New</sup>", "word[note 1], Mill New"),
+        ("10 km<span style='vertical-align: super; font-size: 8px'>2</span>", "10 km²"),
+        ("the word <sub>in small print</sub>", "the word in small print"),
     ],
 )
 def test_powers_and_numbers_of_notes_do_not_run_into_the_word_before_them(body, text):

@@ -15,7 +15,7 @@ def walked(body: str) -> Walked:
 
 def text_of(body: str) -> str:
     page = walked(body)
-    return write(page, [True] * len(page.texts))[0]
+    return write(page, [True] * len(page.texts)).text
 
 
 @pytest.mark.parametrize(

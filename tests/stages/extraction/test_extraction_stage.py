@@ -248,7 +248,7 @@ def test_a_thin_page_is_too_short_and_keeps_its_numbers():
     result, doc = extract(f"<html><body><article><p>{SENTENCES[:300]}</p></article></body></html>")
     assert isinstance(result, Drop)
     assert result.reason is DropReason.TOO_SHORT
-    assert result.detail == f"{doc.word_count} words, needs 100"
+    assert result.detail == f"{doc.word_count} words, needs 50"
     assert 0 < doc.word_count < 100
 
 

@@ -24,10 +24,10 @@ def title_of(declared: str, body: str) -> str | None:
     [
         ("carving.birch — Spoons 3.2 documentation", SITE + OWN, "Carving birch"),
         ("Birch — Spoons 3.2 documentation", SITE + "<p>No other headline.</p>", "Birch"),
-        ("Carving | Tools | Spoons 3.2 documentation", SITE, "Carving | Tools"),
+        ("Carving | Tools | Spoons 3.2 documentation", SITE, "Carving"),
         ("Birch — Spoons 3.2 documentation", f"<header>{SITE}</header><h2>Carving</h2>", "Birch"),
     ],
-    ids=["two headlines", "only that of the site", "parts", "in a header"],
+    ids=["two headlines", "only that of the site", "section", "in a header"],
 )
 def test_a_headline_that_leads_to_the_site_and_ends_the_declared_title_is_its_name(declared, body, title):
     assert title_of(declared, body) == title
@@ -122,3 +122,52 @@ def test_a_site_that_calls_itself_by_the_title_of_the_page_takes_no_part_of_it_a
     head += f'<meta property="og:site_name" content="{title}">'
     page = f"<html><head>{head}</head><body><h1>How to carve a spoon</h1><p>Text.</p></body></html>"
     assert read_metadata(parse_html(page), "https://birch.example/spoon").title == "How to carve a spoon"
+
+
+@pytest.mark.parametrize(
+    ("declared", "title"),
+    [
+        ("The mill at the brook | Culture | Tove writes", "The mill at the brook"),
+        ("Die Mühle am Bach | Kultur | Tove schreibt", "Die Mühle am Bach"),
+        ("Мельница у ручья | Культура | Новости села", "Мельница у ручья"),
+        ("溪边的老磨坊又开工了_文化频道_乡村新闻网", "溪边的老磨坊又开工了"),
+        ("溪邊的老磨坊又開工了｜文化｜鄉村新聞", "溪邊的老磨坊又開工了"),
+        ("小川のほとりの水車が動いた｜文化｜村の新聞", "小川のほとりの水車が動いた"),
+        ("시냇가의 방앗간이 다시 돌아간다 | 문화 | 마을신문", "시냇가의 방앗간이 다시 돌아간다"),
+        ("الطاحونة على ضفة النهر القديم | ثقافة | أخبار القرية", "الطاحونة على ضفة النهر القديم"),
+        ("The mill - a history of the brook - carving - Spoons", "The mill - a history of the brook"),
+    ],
+)
+def test_a_title_ends_before_section_and_site_in_any_script(declared, title):
+    assert title_of(declared, "") == title
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "The mill – a history",
+        "Woodwork - Carving birch",
+        "AT&T - Verizon: what they said",
+        "老磨坊——溪边的历史",
+        "Мельница — история ручья",
+        "C - a language",
+        "1914–1918",
+    ],
+)
+def test_a_dash_that_belongs_to_the_title_cuts_nothing(title):
+    assert title_of(title, "") == title
+
+
+@pytest.mark.parametrize("name", ["溪谷新闻", "Долина", "Valley Post"])
+def test_a_site_of_a_known_name_is_cut_behind_any_dash(name):
+    head = f'</title><meta property="og:site_name" content="{name}"><title>'
+    assert title_of(f"Die Mühle am Bach – {name}{head}", "") == "Die Mühle am Bach"
+    assert title_of(f"{name} | Die Mühle am Bach{head}", "") == "Die Mühle am Bach"
+
+
+def test_title_and_description_are_repaired_as_text_is():
+    described = "<meta name=description content='It&amp;rsquo;s &amp;lt;b&amp;gt;'>"
+    head = f"Tom &amp;amp; Ada&amp;#8217;s mill</title>{described}<title>"
+    tree = parse_html(f"<html><head><title>{head}</title></head><body></body></html>")
+    found = read_metadata(tree, URL)
+    assert (found.title, found.description) == ("Tom & Ada’s mill", "It’s &lt;b&gt;")

@@ -43,13 +43,14 @@ def test_a_short_page_is_named_by_its_body_and_not_by_its_beginning():
     doc = identified(text)
     assert (doc.language, doc.language_score) == ("en", 0.8)
     assert doc.language_signals["main_share"] == 0.8
-    assert doc.language_signals["py3langid"][0] == "de"  # what the beginning says stays on the record
+    assert doc.language_signals["py3langid"][0]["language"] == "de"  # what the beginning says stays on the record
 
 
 def test_a_short_page_that_ends_in_another_language_says_so_and_keeps_its_own():
     doc = identified((ENGLISH * 3)[:1074] + "\n" + GERMAN[:332])
     assert (doc.language, doc.language_score) == ("en", 1.0)
     assert doc.language_signals["main_share"] == 0.8
+    assert doc.languages == [{"language": "en", "share": 0.8}, {"language": "de", "share": 0.2}]
 
 
 @pytest.mark.parametrize("length", [600, 1000, 1800, 2900, 6000])

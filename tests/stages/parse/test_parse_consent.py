@@ -58,7 +58,7 @@ def test_the_text_in_the_data_of_a_walled_page_is_read() -> None:
 
 
 def test_a_short_page_with_a_banner_is_short_and_no_wall() -> None:
-    short = "The office is closed on the first Monday of every month and on all public holidays. " * 4
+    short = "The office is closed on the first Monday of every month and on all public holidays. " * 3
     drop = judged(f"<div class=cookie-banner><p>{ASKS}</p></div><main><p>{short}</p></main>")[1]
     assert drop is not None
     assert drop.reason is DropReason.TOO_SHORT

@@ -134,3 +134,82 @@ def test_no_digit_of_a_labelled_number_survives(number, extension, form, rest):
     written, language = number
     text = form.format(LABELS[language], written + extension) + rest
     assert not re.search(r"\d", re.sub(r"\[PHONE_NUMBER(?:_\d+)?\]", "", redacted(text, language))), text
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("de", "0 44 42/93 17-26", "[PHONE_NUMBER]"),
+        ("de", "(0 44 42) 93 17 26", "[PHONE_NUMBER]"),
+        ("de", "Tel. +49 [0] 44 42 - 93 17 26", "Tel. [PHONE_NUMBER]"),
+        ("de", "+49 [0]4442 931726", "[PHONE_NUMBER]"),
+        ("en", "(+44) (0)20 7946 0958", "[PHONE_NUMBER]"),
+        ("fr", "port. 0033 6 12 34 56 78", "port. [PHONE_NUMBER]"),
+        ("fr", "Port.: 0033 (0)6 12 34 56 78", "Port.: [PHONE_NUMBER]"),
+        ("ko", "전화 02)123-4567", "전화 [PHONE_NUMBER]"),
+        ("ru", "тел./факс: (495) 123-45-67, 123-45-68", "тел./факс: [PHONE_NUMBER]"),
+        ("it", "Tel. +39 06 / 69883145 - 69883146", "Tel. [PHONE_NUMBER]"),
+        ("pl", "tel. 22/629 12 34, 629 12 35", "tel. [PHONE_NUMBER]"),
+        ("sv", "Tfn: 08/123 45 600", "Tfn: [PHONE_NUMBER]"),
+    ],
+)
+def test_brackets_slashes_and_second_numbers_are_read_as_each_country_writes_them(language, text, expected):
+    assert redacted(text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "number", "extension"),
+    [
+        ("sv", "08-123 456 00", " ankn 12"),
+        ("cs", "224 123 456", ", linka 12"),
+        ("sr", "011/2345-678", ", лок. 12"),
+        ("el", "210 3234567", ", εσωτ. 12"),
+        ("tr", "0212/123 45 67", " dahili 12"),
+        ("vi", "(04) 3825 1234", " - máy lẻ 12"),
+        ("th", "0-2123-4567", " ต่อ 123"),
+        ("zh", "(02)2712-3456", " 分機 12"),
+        ("he", "03-6123456", " שלוחה 12"),
+        ("hi", "011-2338 1234", " एक्स. 12"),
+        ("ar", "02 612 3456", " تحويلة 12"),
+        ("ko", "02-123-4567", "~8"),
+    ],
+)
+def test_an_extension_goes_with_its_number_in_any_language(language, number, extension):
+    assert redacted(f"Tel: {number}{extension}", language) == "Tel: [PHONE_NUMBER]"
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "number"),
+    [
+        ("ar", "اتصل بنا: ", "+971 2 612 3456"),
+        ("ar", "للاستفسار ", "050/1234567"),
+        ("fa", "تماس با ما: ", "۰۲۱-۸۸۷۷۶۶۵۵"),
+        ("ur", "ہم سے رابطہ کریں: ", "021-34567890"),
+        ("hi", "हमसे संपर्क करें: ", "98765 43210"),
+        ("bn", "আমাদের সাথে যোগাযোগ করুন: ", "01712-345678"),
+        ("zh", "联系我们：", "13812345678"),
+        ("ja", "お問い合わせ：", "03-3123-4567"),
+        ("ko", "문의: ", "010-1234-5678"),
+        ("th", "ติดต่อเรา: ", "081-234-5678"),
+        ("id", "Hubungi kami: ", "0812-3456-7890"),
+        ("tr", "Bize ulaşın: ", "0532 123 45 67"),
+        ("ru", "Свяжитесь с нами: ", "8 495 123 45 67"),
+        ("ru", "Наш номер ", "123-45-67"),
+        ("uk", "Зв'яжіться з нами: ", "044 234 56 78"),
+        ("pl", "Skontaktuj się z nami: ", "22 629 12 34"),
+        ("el", "Επικοινωνήστε μαζί μας: ", "210 3234567"),
+        ("kk", "Бізбен байланысыңыз: ", "8 727 250 12 34"),
+        ("ka", "დაგვიკავშირდით: ", "032 2 12 34 56"),
+        ("sw", "Wasiliana nasi: ", "0712 345 678"),
+    ],
+)
+def test_contact_us_announces_a_number_in_any_language(language, words, number):
+    assert redacted(words + number, language) == f"{words}[PHONE_NUMBER]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Seiten 12/13 17-26", "Aktenzeichen 0 44 42/93", "values [0]4442931726", "NJW 1999/2000, 123-45", "a[0]+49[0]"],
+)
+def test_a_slash_or_a_bracket_between_other_figures_is_no_telephone_number(text):
+    assert redacted(text, "de") == text

@@ -71,3 +71,11 @@ def test_a_number_goes_whole_as_it_is_written_and_announced(language, text, rest
 @pytest.mark.parametrize("text", ["رقم الطلب 0501234567", "Bind to port 54321.", "TCP port 0080 is open"])
 def test_an_order_and_a_port_of_a_machine_stay(text):
     assert redacted(text, "ar" if text[0] == "ر" else "en") == text
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["DE89.3704.0044.0532.0130.00", "IBANDE89370400440532013000", "IBAN DE 89 3704 0044 0532 0130 00"],
+)
+def test_an_iban_is_found_with_dots_behind_its_word_and_with_its_country_apart(written):
+    assert redacted(f"Konto: {written}.").removeprefix("Konto: ").removeprefix("IBAN").strip(" .") == "[IBAN_CODE]"

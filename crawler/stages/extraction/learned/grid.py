@@ -94,23 +94,40 @@ class Grid:
                 taken[table].update(dict.fromkeys(range(column, column + wide), number + high - 1))
             place[row] = table, number, column + wide
 
-    def rows(self, rows: Sequence[dict[int, str]]) -> list[str]:
-        """Rows of one table as lines of Markdown, the first of them as its head; columns without a text are left out.
+    def texts(self, rows: Sequence[dict[int, str]]) -> list[list[str]]:
+        """The cells of rows of one table, each row with the same columns; columns without a text in any are left out.
 
-        rows: of each the texts of its cells.
+        rows: of each the texts of its cells. To be asked for all rows of a table at once, whatever stands between them.
+        Empty rows for a table of more than MOST_COLUMNS.
         """
         used = sorted({self._column.get(cell, 0) for row in rows for cell in row})
         places = {column: place for place, column in enumerate(used)}
         if len(used) > MOST_COLUMNS:
-            return [_line(list(row.values())) for row in rows]
-        lines = []
+            return [[] for _ in rows]
+        found = []
         for row in rows:
             texts = [""] * len(used)
             for cell, text in row.items():
                 place = places[self._column.get(cell, 0)]
                 texts[place] = f"{texts[place]} {text}".strip()
-            lines.append(_line(texts))
-        return [lines[0], "|" + " --- |" * len(used), *lines[1:]]
+            found.append(texts)
+        return found
+
+
+def as_markdown(rows: Sequence[Sequence[str]], columns: int) -> list[str]:
+    """Rows as lines of Markdown, the first of them as the head; 0 columns: cells side by side in no table."""
+    lines = [*map(_line, rows)]
+    return [lines[0], "|" + " --- |" * columns, *lines[1:]] if columns else lines
+
+
+def as_plain(texts: Sequence[str]) -> str:
+    """A row as one line: every column has its place, also the empty ones, so that no value moves under another heading.
+
+    A first cell alone is no row of values.
+    """
+    if not any(texts[1:]):
+        return texts[0]
+    return " ".join(" | ".join(texts).split())
 
 
 def around(page: Walked, holder: int, tag: str) -> int:

@@ -7,12 +7,17 @@ its lines. Markdown adds the signs of headings, quotes, tables and fences; links
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
-from crawler.stages.extraction.code import language_of
-from crawler.stages.extraction.learned.grid import Grid, ValueRows, around, cell_of
+from crawler.document import Span
+from crawler.stages.extraction.learned.grid import Grid, ValueRows, around, as_markdown, as_plain, cell_of
+from crawler.stages.extraction.learned.parts import NOTHING, Labeller, Labels, Parts
 from crawler.stages.extraction.learned.walk import Kind, Mark, Walked
+from crawler.stages.extraction.written import Written
 
 _LISTS = frozenset({"ul", "ol", "menu"})
 
@@ -29,24 +34,63 @@ class Line:
     table: int = -1
     cells: dict[int, str] = field(default_factory=dict)
     """Of a row: what its cells say, those that are kept."""
+    columns: list[str] = field(default_factory=list)
+    """The same, with every column of the table in its place."""
     source: int = -1
     """Of code: the <pre> around it."""
     language: str = ""
-    quoted: bool = False
+
+    @property
+    def quoted(self) -> bool:
+        """True where it repeats the words of others."""
+        return self.labels[1] is not None and self.labels[1].name == "quotation"
+
     number: str = ""
     """Of an item, or of a heading that begins one, of an ordered list: "3."."""
+    holder: int = -1
+    """The element that it begins in."""
+    labels: Labels = NOTHING
+    """What part of the page it is."""
     indent: int = 0
     """Of an item: the columns that Markdown puts before it, so that it stands in the items around it."""
 
 
-def write(page: Walked, kept: list[bool], text_format: str = "text") -> tuple[str, tuple[str, ...]]:
-    """The text of the kept blocks, and the languages of its code."""
-    lines = _lines(page, kept)
+class _Piece(NamedTuple):
+    """Lines that are written as one; gap: what stands before them, unless they are the first."""
+
+    text: str
+    line: Line
+    gap: str
+
+
+def write(page: Walked, kept: list[bool], text_format: str = "text", labeller: Labeller | None = None) -> Written:
+    """The text of the kept blocks."""
+    lines = _lines(page, kept, labeller or Labeller(page))
     languages = tuple(dict.fromkeys(line.language for line in lines if line.language))
-    return (_markdown(page, lines) if text_format == "markdown" else _plain(lines)), languages
+    pieces = _markdown(lines) if text_format == "markdown" else _plain(lines)
+    return Written(*_joined(pieces), languages)
 
 
-def _lines(page: Walked, kept: list[bool]) -> list[Line]:
+def all_lines(page: Walked) -> Iterator[tuple[str, Labels]]:
+    """Every line of a page as plain text, with what it is."""
+    return ((_plainly(line), line.labels) for line in _lines(page, [True] * len(page.texts), Labeller(page)))
+
+
+def _joined(pieces: Iterable[_Piece]) -> tuple[str, tuple[Span, ...]]:
+    """The text of the pieces and its parts."""
+    texts: list[str] = []
+    parts = Parts()
+    at = 0
+    for piece in pieces:
+        gap = piece.gap if texts else ""
+        texts += (gap, piece.text)
+        start = at + len(gap)
+        at = start + len(piece.text)
+        parts.add(start, at, piece.line.labels)
+    return "".join(texts), parts.spans()
+
+
+def _lines(page: Walked, kept: list[bool], labeller: Labeller) -> list[Line]:
     found: list[Line] = []
     begun = set[int]()  # list items that have their sign
     rows, items, sources = _nearest(page, "tr"), _nearest(page, "li"), _nearest(page, "pre")
@@ -55,24 +99,51 @@ def _lines(page: Walked, kept: list[bool]) -> list[Line]:
         if not kept[i]:
             continue
         holder, kind = page.holders[i], Kind(page.kinds[i])
-        row, item = rows[holder], items[holder]
+        row, item = rows[holder], labeller.item(items[holder])
         text, last = page.shown.get(i, block), found[-1] if found else None
         if kind is Kind.CODE:
             if not page.marks[holder] & Mark.CONTROL:  # a button that copies it
                 _add_code(page, found, holder, text, sources[holder])
         elif row >= 0 and values.has(row):
             if last is None or last.row != row:
-                found.append(last := _row(page, holder, row))
+                found.append(last := _row(page, row))
+                last.holder = holder
             cell = cell_of(page, holder, row)
             if item not in begun and (number := page.numbers.get(item)):
                 text = f"{number} {text}"
             last.cells[cell] = f"{last.cells[cell]} {text}" if cell in last.cells else text
         else:
             found.append(_line(page, holder, kind, text, -1 if item in begun else item))
+            found[-1].holder = holder
             if item >= 0 and item not in begun:
                 _number(page, found[-1], item, i, begun)
         begun.add(item)
-    return _without_echoes(found)
+    _place_cells(page, found)
+    lines = _without_echoes(found)
+    _label(lines, labeller)
+    return lines
+
+
+def _label(lines: list[Line], labeller: Labeller) -> None:
+    """Say of each line what part of the page it is; rows of a single cell are no table."""
+    tables = {line.table for line in lines if len(line.cells) > 1}
+    for line in lines:
+        table = line.table if line.table in tables else -1
+        line.labels = labeller.labels(line.holder, line.kind, table=table, source=line.source)
+
+
+def _place_cells(page: Walked, lines: list[Line]) -> None:
+    """Give every row its columns: those of its whole table, also where other lines stand between its rows."""
+    tables: dict[int, list[Line]] = defaultdict(list)
+    for line in lines:
+        if line.kind is Kind.CELL:
+            tables[line.table].append(line)
+    if not tables:
+        return
+    grid = Grid(page)
+    for rows in tables.values():
+        for line, columns in zip(rows, grid.texts([line.cells for line in rows]), strict=True):
+            line.columns = columns
 
 
 def _without_echoes(lines: list[Line]) -> list[Line]:
@@ -91,24 +162,21 @@ def _add_code(page: Walked, found: list[Line], holder: int, text: str, source: i
     if found and source >= 0 and found[-1].source == source:
         found[-1].text += "\n" + text
         return
-    quoted = bool(page.marks[holder] & Mark.QUOTE)
-    found.append(Line(Kind.CODE, text, source=source, language=_language(page, holder), quoted=quoted))
+    found.append(Line(Kind.CODE, text, source=source, language=page.languages.get(source, ""), holder=holder))
 
 
-def _row(page: Walked, holder: int, row: int) -> Line:
-    quoted = bool(page.marks[holder] & Mark.QUOTE)
-    return Line(Kind.CELL, row=row, table=around(page, row, "table"), quoted=quoted)
+def _row(page: Walked, row: int) -> Line:
+    return Line(Kind.CELL, row=row, table=around(page, row, "table"))
 
 
 def _line(page: Walked, holder: int, kind: Kind, text: str, item: int) -> Line:
     """`item`: the list item that the block is the first of; −1 for none."""
-    quoted = bool(page.marks[holder] & Mark.QUOTE)
     if kind is Kind.HEADING:
         tag = page.tags[holder]
-        return Line(kind, text, level=int(tag[1]) if tag[1:].isdigit() else 6, quoted=quoted)
+        return Line(kind, text, level=int(tag[1]) if tag[1:].isdigit() else 6)
     if item >= 0:
-        return Line(Kind.ITEM, text, level=_list_depth(page, item), quoted=quoted)
-    return Line(Kind.PARAGRAPH, text, quoted=quoted)
+        return Line(Kind.ITEM, text, level=_list_depth(page, item))
+    return Line(Kind.CONTROL if kind is Kind.CONTROL else Kind.PARAGRAPH, text)
 
 
 def _number(page: Walked, line: Line, item: int, block: int, begun: set[int]) -> None:
@@ -143,22 +211,13 @@ def _list_depth(page: Walked, item: int) -> int:
     return min(max(depth, 0), 8)
 
 
-def _language(page: Walked, holder: int) -> str:
-    names = [page.languages.get(holder, "")]
-    for _ in range(3):
-        if holder >= 0:
-            names.append(page.names[holder])
-            holder = page.parents[holder]
-    return language_of(names)
-
-
-def _plain(lines: list[Line]) -> str:
-    return "\n".join(map(_plainly, lines))
+def _plain(lines: list[Line]) -> Iterator[_Piece]:
+    return (_Piece(_plainly(line), line, "\n") for line in lines)
 
 
 def _plainly(line: Line) -> str:
     if line.kind is Kind.CELL:
-        return " | ".join(line.cells.values())
+        return as_plain(line.columns or [*line.cells.values()])
     return "  " * line.level + _item(line) if line.kind is Kind.ITEM else _headed(line)
 
 
@@ -170,18 +229,16 @@ def _headed(line: Line) -> str:
     return f"{line.number} {line.text}" if line.number else line.text
 
 
-def _markdown(page: Walked, lines: list[Line]) -> str:
-    grid = Grid(page) if any(line.kind is Kind.CELL for line in lines) else None
-    parts: list[str] = []
+def _markdown(lines: list[Line]) -> Iterator[_Piece]:
     for (kind, _), group in groupby(lines, lambda line: (line.kind, line.table)):
         run = list(group)
-        if kind is Kind.CELL and grid is not None and any(len(line.cells) > 1 for line in run):
-            parts.append("\n".join(_quoted(run[0], row) for row in grid.rows([line.cells for line in run])))
-        elif kind is Kind.ITEM:
-            parts.append("\n".join(map(_signed, run)))
+        if kind is Kind.CELL and any(len(line.cells) > 1 for line in run):
+            rows = as_markdown([line.columns or [*line.cells.values()] for line in run], len(run[0].columns))
+            yield _Piece("\n".join(_quoted(run[0], row) for row in rows), run[0], "\n\n")
         else:
-            parts.extend(map(_signed, run))
-    return "\n\n".join(parts).strip("\n")
+            for line in run:
+                is_next = kind is Kind.ITEM and line is not run[0]
+                yield _Piece(_signed(line), line, "\n" if is_next else "\n\n")
 
 
 def _signed(line: Line) -> str:

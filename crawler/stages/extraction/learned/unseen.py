@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
+from crawler.stages.extraction.hidden import is_closed
+from crawler.stages.text.words import count_words
+
 MOST_WORDS = 8
 """More words than these are no label: a click opens them, as "read more" does."""
 LEAST_CHARACTERS = 2
@@ -47,17 +50,6 @@ def unseen_in(body: Any) -> dict[Any, Unseen]:
     return {element: why for element in _CANDIDATES(body) if (why := _why(element.attrib)) is not None}
 
 
-def is_closed(attributes: Any) -> bool:
-    """True where the page shows nothing of an element until a script changes it (HTML 6.1, CSS 2.2 9.2.4 and 11.2)."""
-    if attributes.get("hidden", "until-found").lower() != "until-found":
-        return True
-    style = attributes.get("style")
-    if not style:
-        return False
-    plain = style.replace(" ", "").lower()
-    return "display:none" in plain or "visibility:hidden" in plain
-
-
 def without_unseen(pieces: Sequence[str], veiled: Sequence[Veiled]) -> list[str]:
     """The pieces of a block as a reader sees them; as they are where nothing would be left."""
     kept = list(pieces)
@@ -86,7 +78,7 @@ def _goes(text: str, why: Unseen, seen: str) -> bool:
     if why is Unseen.ALOUD:
         said = _letters(text)  # "EUR1719" of "EUR 17.19", "mo" of "month"
         return len(said) >= LEAST_CHARACTERS and said in seen
-    return why is Unseen.TOOLTIP or len(text.split()) <= MOST_WORDS
+    return why is Unseen.TOOLTIP or count_words(text) <= MOST_WORDS
 
 
 def _letters(text: str) -> str:

@@ -16,8 +16,10 @@ import orjson
 from lxml.etree import iterwalk
 
 from crawler.stages.extraction.anchors import leads_to_itself
+from crawler.stages.extraction.code import language_in
+from crawler.stages.extraction.hidden import is_closed
 from crawler.stages.extraction.learned.shown import are_apart, are_words, as_shown, words_of
-from crawler.stages.extraction.learned.unseen import Unseen, Veiled, is_closed, unseen_in, without_unseen
+from crawler.stages.extraction.learned.unseen import Unseen, Veiled, unseen_in, without_unseen
 from crawler.stages.extraction.ordinals import NUMBER, number_in
 
 MAX_BLOCKS = 20_000
@@ -180,7 +182,7 @@ class Walked:
     """The first block inside an element, and the first one behind it."""
     ends: list[int] = field(default_factory=list)
     languages: dict[int, str] = field(default_factory=dict)
-    """Of elements of code: the language that a class names."""
+    """Of <pre> elements: their language, where the page names it."""
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Of cells that take more than one place of their table: columns and rows."""
     numbers: dict[int, str] = field(default_factory=dict)
@@ -331,8 +333,6 @@ class _Walk:
             self.anchors -= bool(element.get("href"))
         elif role == _CODE:
             self.inner -= 1
-            if self.codes and "class" in element.attrib:
-                self.page.languages.setdefault(self.open[-1], element.get("class"))
 
     def _break(self) -> None:
         """A line break ends a block, except in code and in a heading."""
@@ -388,6 +388,8 @@ def _open(page: Walked, element: Any, parent: int) -> int:
                 marks |= Mark.HIDDEN
         if tag == "li" and (number := number_in(attributes.get(NUMBER))):
             page.numbers[index] = number
+        elif tag == "pre" and (language := language_in(attributes)):
+            page.languages[index] = language
         if tag in _CELLS and ("colspan" in attributes or "rowspan" in attributes):
             page.spans[index] = _span(attributes, "colspan"), _span(attributes, "rowspan")
     depth = 0
@@ -429,7 +431,7 @@ def _is_data(text: str) -> bool:
 
 def _code(text: str) -> str:
     """Lines of code without white space at their ends and without empty lines around them."""
-    lines = [line.rstrip() for line in text.replace("\r", "").expandtabs(4).split("\n")]
+    lines = [line.rstrip() for line in text.replace("\r", "").split("\n")]
     while lines and not lines[0]:
         lines.pop(0)
     while lines and not lines[-1]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from datetime import UTC, date, datetime
 from functools import cache
@@ -21,6 +21,7 @@ from htmldate import find_date
 from crawler.stages.extraction.metadata.excerpt import excerpt_of
 from crawler.stages.extraction.metadata.head import Head
 from crawler.stages.extraction.metadata.linked import Linked
+from crawler.stages.extraction.metadata.shown_date import is_of_another, is_publication, shown_date
 from crawler.stages.extraction.selectors import MAX_REMEMBERED
 
 logger = logging.getLogger(__name__)
@@ -58,15 +59,16 @@ def read_date(
     broken markup makes htmldate raise.
     """
     days = (day for day, latest in _days(url, stated, max_date or "9999") if _EARLIEST <= day <= latest)
-    return next(filter(_is_in_the_calendar, days), None) or _by_htmldate(tree, url, max_date, is_whole)
+    stated_day = next(filter(_is_in_the_calendar, days), None)
+    return stated_day or _by_htmldate(tree, url, max_date, is_whole) or shown_date(tree, url, max_date or "9999")
 
 
 def stated_dates(times: Sequence[Any], head: Head, linked: Linked) -> Iterator[str]:
     """What a page states in data, the best first: JSON-LD, `<meta>`, these `<time>` elements."""
     said = (head.first(name) for name in _STATED)
     published = (time for time in times if "pubdate" in time.attrib or "datePublished" in (time.get("itemprop") or ""))
-    shown = (time.get("datetime") or "" for time in (*published, *times))
-    yield from (*linked.published, *said, *shown)
+    shown = (time.get("datetime") or "" for time in (*published, *times) if is_publication(time))
+    yield from (*linked.published, *said, *linked.made, *shown)
 
 
 def _is_in_the_calendar(day: str) -> bool:
@@ -129,12 +131,19 @@ def _readers() -> ModuleType | None:
     return date_readers
 
 
-def _of_elements(tree: Any, options: Any, readers: ModuleType) -> str | None:
+def _is_meant(element: Any) -> bool:
+    return is_publication(element) if element.tag == "time" else not is_of_another(element)
+
+
+IsMeant = Callable[[Any], bool]
+
+
+def _of_elements(tree: Any, options: Any, readers: ModuleType, *, is_meant: IsMeant = _is_meant) -> str | None:
     """Of the page without comments, related articles and the like: those places are copied that could name a date."""
     found = None
-    if places := _candidates(tree, readers):
+    if places := [place for place in _candidates(tree, readers) if is_meant(place)]:
         found = readers.examine_elements(_candidates(_without_code(places, readers), readers), options)
-    if found is None and (times := list(tree.iter("time"))):
+    if found is None and (times := [time for time in tree.iter("time") if is_meant(time)]):
         found = readers.examine_time_elements(_without_code(times, readers), options)
     return str(found) if found else None
 

@@ -6,18 +6,14 @@ section 7; schema.org (headline, author, datePublished, dateCreated, uploadDate)
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
 
-import orjson
-
 from crawler.stages.extraction.metadata.head import flat
+from crawler.stages.text.json_data import NoJSONError, read_json
 
-MAX_JSON = 4 * 2**20
-"""Characters of one script that are parsed."""
 MAX_NODES = 20_000
 """Values of a page's linked data that are looked at."""
 MAX_AUTHORS = 50
@@ -47,14 +43,15 @@ _UNDATED = named(
     "PublicationIssue Event Offer"
 )
 """Types whose dates are not the page's: when a journal was founded, a picture taken, a concert given."""
-_DATES = ("datePublished", "uploadDate", "dateCreated")
+_PUBLISHED, _MADE = ("datePublished",), ("uploadDate", "dateCreated")
+"""When the page was published; when something that it shows was made, where nothing says more."""
 
 Node = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """`published`: the dates as they are written, the best first; `roots`: the data, a value a script.
+    """`published`, `made`: the dates as they are written, the best first; `roots`: the data, a value a script.
 
     is_whole: nothing of the data had to be left out because it is no JSON.
     """
@@ -62,6 +59,7 @@ class Linked:
     headline: str = ""
     authors: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
     is_whole: bool = False
     roots: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
@@ -78,25 +76,21 @@ def read_linked(scripts: Iterable[Any], others: Callable[[list[Any]], set[int]] 
     nodes = list(_nodes(data, others(data)))
     headline = next((flat(text) for node in nodes if isinstance(text := node.get("headline"), str)), "")
     dated = [node for node in nodes if _UNDATED.isdisjoint(types_of(node))]
-    dates = tuple(text for name in _DATES for node in dated if isinstance(text := node.get(name), str))
-    return Linked(headline, _authors(nodes), dates, len(data) == len(texts), tuple(data))
+    published, made = (
+        tuple(text for name in names for node in dated if isinstance(text := node.get(name), str))
+        for names in (_PUBLISHED, _MADE)
+    )
+    return Linked(headline, _authors(nodes), published, made, len(data) == len(texts), tuple(data))
 
 
 def _is_linked(script: Any) -> bool:
-    return (script.get("type") or "").strip().lower() == _TYPE
+    return (script.get("type") or "").partition(";")[0].strip().lower() == _TYPE
 
 
 def _json(text: str) -> Any:
-    """Parsed JSON, also what has control characters in its strings, as generated scripts do; None for anything else."""
-    if not text or len(text) > MAX_JSON:
-        return None
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        pass
-    try:
-        return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except NoJSONError:
         return None
 
 

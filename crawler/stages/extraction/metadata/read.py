@@ -15,7 +15,7 @@ from crawler.stages.extraction.metadata.linked_licence import stated_licences
 from crawler.stages.extraction.metadata.linked_own import others
 from crawler.stages.extraction.metadata.source import Source
 from crawler.stages.extraction.metadata.title import find_title
-from crawler.stages.text.normal import normalise
+from crawler.stages.text.normal import line_of
 
 _NO_ANCHORS = str.maketrans(dict.fromkeys("¶\uf0c1🔗", " "))
 """Signs that documentation generators hang on headings as links to themselves."""
@@ -85,5 +85,5 @@ def _short(value: str | None, limit: int = _MAX_CHARS) -> str | None:
     """In the form in which text is kept: JSON can hold controls, and halves of characters that no file can."""
     if not value:
         return None
-    kept = normalise(value.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
-    return " ".join(kept.translate(_NO_ANCHORS).split())[:limit].rstrip() or None
+    kept = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return line_of(kept.translate(_NO_ANCHORS), limit)

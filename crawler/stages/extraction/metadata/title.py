@@ -22,11 +22,18 @@ LONGEST = 300
 CONFIRMED, CONFIRMED_OF_MANY = 0.3, 0.8
 """Share of a headline's words that a declared title must have, where it is the only one and where it is one of several
 (of .25, .3 and .5, and of .5 to 1; chosen on one half of the sites of wcxb-dev)."""
-_DIVIDER = re.compile(r"\s+(?:[|–—·•»«›:~/\\-]|::|-{2,})\s+|\s*[|»›]\s*")
+_UNSPACED = "[\u2e80-\u9fff\uac00-\ud7af\u3040-\u30ff\uff01-\uff60]"
+_DIVIDER = re.compile(
+    r"\s+(?:[|–—·•»«›:~/\\-]|::|-{2,})\s+|\s*[|»›｜︱│┃]\s*"
+    rf"|(?<={_UNSPACED})\s*(?:[_＿]|[-—－–]{{1,2}})\s*(?=\S)|(?<=\S)\s*[_＿]\s*(?={_UNSPACED})"
+)
+"""Between the parts of a title; East Asian ones have no blanks around it."""
 _BARS = frozenset({"nav", "header", "aside"})
 _BAR_NAMES = re.compile(r"\b(?:menu|logo|brand|nav|navbar|sidebar|site|topbar)\b", re.IGNORECASE)
 _BEHIND = re.compile(r"\s[–—|·•-]\s$")
-_BAR = re.compile(r"\s*\|\s*")
+_BAR = re.compile(r"\s*[|｜︱│┃_＿]\s*")
+_SECTION_WORDS = 3
+"""Words of the name of a section."""
 _WORD = re.compile(r"\w+")
 _NOT_LETTER = re.compile(r"[\W_]+")
 _SITE_NAMES = ("og:site_name", "application-name", "apple-mobile-web-app-title")
@@ -41,6 +48,8 @@ class Site:
         host = (urlsplit(url).hostname or "").removeprefix("www.")
         self._host = _letters(host)
         self._labels = [_letters(label) for label in host.split(".")[:-1] if len(label) > 2]
+        sections = (*head.all("article:section", "article.section", "section"), *urlsplit(url).path.split("/")[:-1])
+        self._sections = {letters for one in sections if (letters := _letters(one))}
         said = (head.first(one) for one in _SITE_NAMES)
         self._names = [name for one in said if (name := _letters(one)) and not _is_title(one, head)]
 
@@ -53,13 +62,22 @@ class Site:
         letters = _letters(text)
         if not letters or letters == self._host or letters in self._names or letters in self._labels:
             return True
-        return len(letters) >= _SHORTEST_PART and any(letters in one for one in (*self._labels, *self._names))
+        return _is_long_enough(letters) and any(letters in one for one in (*self._labels, *self._names))
+
+    def has_section(self, text: str) -> bool:
+        """True for the name of a part of the site, as the page's data or its address say it."""
+        return _letters(text) in self._sections
 
     def may_be_called(self, text: str) -> bool:
         """True also for what has a name of the site in it: "Spoons Limited", but also "All of our spoons"."""
         letters = _letters(text)
-        names = (one for one in (*self._labels, *self._names) if len(one) >= _SHORTEST_PART)
+        names = (one for one in (*self._labels, *self._names) if _is_long_enough(one))
         return self.is_called(text) or any(one in letters for one in names)
+
+
+def _is_long_enough(letters: str) -> bool:
+    """True for letters that are no chance; a character of East Asia says as much as two."""
+    return len(letters) >= (_SHORTEST_PART if letters.isascii() else _SHORTEST_PART // 2)
 
 
 def _is_title(name: str, head: Head) -> bool:
@@ -106,12 +124,25 @@ def _without_site(title: str, site: Site, *, bar_is_enough: bool = True) -> str:
     parts = list(_DIVIDER.finditer(title))
     if parts and site.is_called(title[: parts[0].start()]):
         return title[parts[0].end() :]
-    named = False
+    bar = ""
     while parts and site.may_be_called(title[parts[-1].end() :]):
-        title, named = title[: parts.pop().start()].rstrip(), True
-    if parts and not named and bar_is_enough and _BAR.fullmatch(parts[-1][0]):
+        bar = parts[-1][0]
+        title = title[: parts.pop().start()].rstrip()
+    if parts and not bar and bar_is_enough and _BAR.fullmatch(parts[-1][0]):
+        bar = parts[-1][0]
+        title = title[: parts.pop().start()].rstrip()
+    while parts and bar and _is_section(title, parts[-1], site, bar):
         title = title[: parts.pop().start()].rstrip()
     return title
+
+
+def _is_section(title: str, divider: re.Match[str], site: Site, bar: str) -> bool:
+    """True for a part before the name of the site that the page calls a section, or that stands between two bars."""
+    last, before = title[divider.end() :], title[: divider.start()]
+    if site.has_section(last):
+        return True
+    is_short = len(last.split()) <= _SECTION_WORDS and len(last) < len(before)
+    return is_short and divider[0] == bar and _BAR.fullmatch(bar) is not None
 
 
 def _is_name_of_site(element: Any, text: str, title: str, url: str) -> bool:

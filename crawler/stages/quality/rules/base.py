@@ -8,18 +8,17 @@ from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from typing import Any, ClassVar
 
-from crawler.document import Reason
+from crawler.document import Reason, Span
 from crawler.stages.quality.ngrams import Ints
-from crawler.stages.quality.punctuation import ends_a_sentence
+from crawler.stages.quality.punctuation import UNMARKED, ends_a_sentence, has_an_end
+from crawler.stages.quality.speech import speech_in
 from crawler.stages.quality.tokenizers import Tokenizer, fast
 from crawler.stages.quality.vocabulary import Vocabulary, vocabulary
-from crawler.stages.text.words import UNSPACED
+from crawler.stages.text.spans import moved, moved_to, without_spans
+from crawler.stages.text.words import UNSPACED, count_words
 
 TABLE_BAR = " | "
 """What the extraction writes between two cells of a row."""
-
-FENCE = "```"
-"""What Markdown writes before and behind code."""
 
 SENTENCE_WORDS = 8
 """Words from which a line with terminal punctuation is one of sentences, and up to which an item of a list is short."""
@@ -31,15 +30,21 @@ SHORT_WORDS = UNSPACED | {"ko", "vi"}
 """Languages whose words have around or below three characters in ordinary prose, in the oracle's count."""
 
 
-def _has_sentences(words: list[str]) -> bool:
-    if len(words) < SENTENCE_WORDS:
+UNMARKED_WORDS = 12
+"""Words from which a line of a language without marks for the end of a sentence is one of sentences."""
+
+
+def _has_sentences(line: str, words: int, language: str) -> bool:
+    if words < SENTENCE_WORDS:
         return False
-    return ends_a_sentence(words[-1]) or (len(words) >= LONG_WORDS and any(map(ends_a_sentence, words)))
+    if language in UNMARKED and words >= UNMARKED_WORDS:
+        return True
+    return ends_a_sentence(line.rstrip(), language) or (words >= LONG_WORDS and has_an_end(line, language))
 
 
 def is_short_item(line: str) -> bool:
     """True for an item of a list, with its sign or number, that is no sentence: "- 500 g flour"."""
-    return _ITEM.match(line) is not None and len(line.split()) <= SENTENCE_WORDS + 1
+    return _ITEM.match(line) is not None and count_words(line) <= SENTENCE_WORDS + 1
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,8 @@ class Page:
     language: str = "en"
     tokenizer: Tokenizer | None = None
     """None = the fast one of the language."""
-    code: frozenset[str] = frozenset()
-    """Lines of the page's code, white space collapsed."""
+    parts: tuple[Span, ...] = ()
+    """What stands where in the text (`crawler.document.LEVELS`); none: nothing is known of it."""
 
     @cached_property
     def counter(self) -> Tokenizer:
@@ -110,33 +115,75 @@ class Page:
 
     @cached_property
     def prose(self) -> Page:
-        """The page without its lines of code, and without the fences that Markdown has around them."""
-        lines = self.text.split("\n") if self.code else []
-        kept = [line for line in lines if not self._is_of_code(line)]
-        return self if len(kept) == len(lines) else self._only(kept)
+        """The page without its blocks of code, and without the fences that Markdown has around them."""
+        return self.without("code")
+
+    @cached_property
+    def without_quotations(self) -> Page:
+        """The page without what it repeats of others: quoted posts, letters, speeches."""
+        return self.without("quotation")
+
+    @cached_property
+    def without_tables(self) -> Page:
+        """The page without its tables, whose rows are no sentences."""
+        return self.without("table")
+
+    @cached_property
+    def without_users(self) -> Page:
+        """The page without the names, roles and dates that stand beside posts and comments."""
+        return self.without("user")
+
+    def without(self, *labels: str) -> Page:
+        """The page without the parts of these labels; itself where it has none. Any of `crawler.document.LEVELS`."""
+        gone = [(start, end) for start, end, label in self.parts if label in labels]
+        if not gone:
+            return self
+        text, edits = without_spans(self.text, gone)
+        return Page(text, self.language, self.tokenizer, tuple(moved(self.parts, edits, text)))
+
+    def cleaned(self, text: str) -> Page:
+        """The page with the text that a rule set has made of its own."""
+        return Page(text, self.language, self.tokenizer, tuple(moved_to(text, self.text, self.parts)))
+
+    def views(self) -> Iterator[tuple[Page, str]]:
+        """The page without what rules about prose say nothing about, where enough is left, and what that is."""
+        for view, what in (
+            (self.prose, "code"),
+            (self.without("code", "quotation", "user"), "quotations and names"),
+            (self.said, "times and speakers"),
+        ):
+            if self._is_enough(view):
+                yield view, what
 
     @property
     def has_prose_beside_code(self) -> bool:
         """True where code stands beside so much prose that the page can be judged by that alone."""
-        least = max(LEAST_WORDS, LEAST_PROSE * self.number_of_words)
-        return self.prose is not self and self.prose.number_of_words >= least
+        return self._is_enough(self.prose)
 
-    def _is_of_code(self, line: str) -> bool:
-        flat = " ".join(line.split()).removeprefix("> ")
-        return flat in self.code or flat.startswith(FENCE)
+    def _is_enough(self, view: Page) -> bool:
+        return view is not self and view.number_of_words >= max(LEAST_WORDS, LEAST_PROSE * self.number_of_words)
+
+    @cached_property
+    def said(self) -> Page:
+        """What is said in a transcript, a play or an interview; itself for any other text."""
+        speech = speech_in(self.text, self.language)
+        if speech is None:
+            return self
+        said = Page(speech.text, self.language, self.tokenizer)
+        return said if said.sentences[0] >= LEAST_SAID else self
 
     def _only(self, lines: Iterable[str]) -> Page:
         return Page("\n".join(lines), self.language, self.tokenizer)
 
     @cached_property
     def sentences(self) -> tuple[float, int]:
-        """Share and number of the words (by white space) in lines of sentences, each counted once, rows left out."""
+        """Share and number of the words (`count_words`) in lines of sentences, each counted once, rows left out."""
         seen, found, total = set[str](), 0, 0
         for line in self.lines:
-            words = line.split()
-            total += len(words)
-            if TABLE_BAR not in line and _has_sentences(words):
-                found += len(words) * (line not in seen)
+            words = count_words(line)
+            total += words
+            if TABLE_BAR not in line and _has_sentences(line, words, self.language):
+                found += words * (line not in seen)
                 seen.add(line)
         return found / max(total, 1), found
 
@@ -293,6 +340,8 @@ def reason(name: str, meaning: str) -> Reason:
     return Reason(name, meaning, group="quality", keeps_text=True)
 
 
+LEAST_SAID = 0.5
+"""Share of the words in sentences, from which what stands between times or names is speech."""
 LEAST_WORDS = 50
 """Words that are left of a page, from which it is judged without its rows, items or code."""
 LEAST_PROSE = 0.2
@@ -302,18 +351,20 @@ LEAST_SENTENCE_WORDS = 150
 
 
 def judge_prose(page: Page, judge: Callable[[Page], Findings]) -> Findings:
-    """What a rule set finds on a page, or where that fails, on the page without its lines of code.
+    """What a rule set finds on a page, or where that fails, on the page without what it says nothing about.
 
-    Rules about prose say nothing about code. The record says what was forgiven.
+    That is its code; then its code, quotations and names of users, which a thread repeats; then the times and names of
+    speakers in speech that is written down. The record says what was forgiven.
     """
     found = judge(page)
-    if found.failure is None or not page.has_prose_beside_code:
+    if found.failure is None:
         return found
-    again = judge(page.prose)
-    if again.failure is not None:
-        return found
-    again.skipped.setdefault(found.failure.reason.value, f"{found.failure.detail}, but only with its code")
-    return again
+    for view, what in page.views():
+        again = judge(view)
+        if again.failure is None:
+            again.skipped.setdefault(found.failure.reason.value, f"{found.failure.detail}, but only with its {what}")
+            return again
+    return found
 
 
 def mostly_sentences(page: Page, share: float | None) -> str:

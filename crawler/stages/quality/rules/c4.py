@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crawler.document import DropReason, Reason
+from crawler.stages.quality.punctuation import UNMARKED
 from crawler.stages.quality.rules.base import Findings, Page, RuleSet, limit
+from crawler.stages.text.words import count_words
 
 _CITATION = re.compile(r"\[\d*+]|\[edit]|\[citation needed]")
 _END = (".", "?", "!", '"', "'")
@@ -32,6 +34,9 @@ class C4(RuleSet):
     terminal_punctuation: bool = False
     """Drop lines that do not end in . ? ! or a quotation mark."""
     min_words_a_line: int | None = 3
+    count_spaced: bool = True
+    """The oracle counts the words of a line by white space, and sentences where nothing marks their end; else words are
+    those of the script, and such sentences are not counted."""
     min_sentences: int | None = limit(
         5, ("c4_sentences", DropReason.C4_TOO_FEW_SENTENCES), above=False, unit="sentences"
     )
@@ -60,7 +65,10 @@ class C4(RuleSet):
             kept.append(line)
             sentences += page.counter.sentences(line)
         found.values = {f"c4_{name}": float(count) for name, count in dropped.items()}
-        found.measure("c4_sentences", sentences)
+        if self.count_spaced or page.language not in UNMARKED:
+            found.measure("c4_sentences", sentences)
+        else:
+            found.skipped["c4_too_few_sentences"] = f"nothing marks the end of a sentence in {page.language}"
         found.text = "\n".join(kept).strip()
         return found.decide(self)
 
@@ -73,7 +81,8 @@ class C4(RuleSet):
             line = _CITATION.sub("", line)
         if self.terminal_punctuation and (not line.endswith(_END) or line.endswith("...")):
             return line, "lines_no_terminal_punctuation"
-        if self.min_words_a_line is not None and len(words) < self.min_words_a_line:
+        number = len(words) if self.count_spaced else count_words(line)
+        if self.min_words_a_line is not None and number < self.min_words_a_line:
             return line, "lines_too_few_words"
         return line, self._content(line)
 

@@ -90,14 +90,14 @@ class FineWeb(RuleSet):
         return found.decide(self)
 
     def _punctuated(self, page: Page, prose: list[str], found: Findings) -> None:
-        open_lines = [line for line in page.lines if not self._is_ended(line)]
+        open_lines = [line for line in page.lines if not self._is_ended(line, page.language)]
         open_rows = sum(TABLE_BAR in line for line in open_lines)
         ended = len(page.lines) - len(open_lines)
         lines = len(page.lines) - (open_rows if prose is not page.lines else 0)
         found.measure("fineweb_punctuated_lines", ended / max(lines, 1))
 
-    def _is_ended(self, line: str) -> bool:
-        return ends_a_sentence(line) if self.quoted_ends else line[-1] in ENDS
+    def _is_ended(self, line: str, language: str) -> bool:
+        return ends_a_sentence(line.rstrip(), language) if self.quoted_ends else line[-1] in ENDS
 
     def _short_lines(self, page: Page, prose: list[str], found: Findings) -> None:
         if page.language in DENSE_SCRIPTS:

@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from crawler.document import DropReason as R
-from crawler.stages.quality.punctuation import ENDS
+from crawler.stages.quality.punctuation import ends_a_sentence
 from crawler.stages.quality.rules.base import LEAST_WORDS, Findings, Page, RuleSet, judge_prose, limit
 from crawler.stages.text.tables import sections
+from crawler.stages.text.words import count_words
 
 STOP_WORDS: dict[str, frozenset[str]] = {
     language: frozenset(words)
@@ -82,16 +83,16 @@ class GopherQuality(RuleSet):
     def _lines(self, page: Page, found: Findings) -> None:
         lines = page.text.splitlines()
         total = max(len(lines), 1)
-        bullets = sum(self._is_bullet(line) for line in lines if line.lstrip()[:1] in _BULLETS)
+        bullets = sum(self._is_bullet(line, page.language) for line in lines if line.lstrip()[:1] in _BULLETS)
         found.measure("gopher_bullet_lines", bullets / total)
         has_ellipsis = "..." in page.text or "…" in page.text
         ended = sum(line.rstrip().endswith(("...", "…")) for line in lines) if has_ellipsis else 0
         found.measure("gopher_ellipsis_lines", ended / total)
 
-    def _is_bullet(self, line: str) -> bool:
+    def _is_bullet(self, line: str, language: str) -> bool:
         """Of a line that begins like one."""
         least = self.sentence_bullet_words
-        return least is None or line.rstrip()[-1:] not in ENDS or len(line.split()) <= least
+        return least is None or not ends_a_sentence(line.rstrip(), language) or count_words(line) <= least
 
 
 _BULLETS = frozenset("•-")

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from crawler.stages.quality.rules import RULE_SETS, rule_sets
 from crawler.stages.quality.rules.base import RuleSet
+from crawler.stages.quality.rules.by_language import for_language
 from crawler.stages.quality.rules.c4 import C4, C4Paragraphs
 from crawler.stages.quality.rules.fineweb import FineWeb
 from crawler.stages.quality.rules.gopher_quality import GopherQuality
@@ -24,15 +25,17 @@ from crawler.stages.quality.rules.gopher_repetition import GopherRepetition
 from crawler.stages.quality.rules.refinedweb_lines import RefinedWebLines
 
 
-def rules_for(profile: str, names: Iterable[str]) -> dict[str, RuleSet]:
+def rules_for(profile: str, names: Iterable[str], language: str = "") -> dict[str, RuleSet]:
     """The named rule sets with the thresholds of a profile (`PROFILE_NAMES`); other packages' have one for all.
 
+    `language`: ISO 639-1, for thresholds of its own (`by_language.py`); "" and profile `datatrove` have none.
     Raises: KeyError for a name that no rule set has; InputError.
     """
     wanted = list(names)
     known = RULE_SETS if RULE_SETS.keys() >= set(wanted) else rule_sets()
     available = known | _CHANGES.get(profile, {})
-    return {name: available[name] for name in wanted}
+    found = {name: available[name] for name in wanted}
+    return for_language(found, language, found) if profile != "datatrove" else found
 
 
 def _scaled(limits: tuple[tuple[int, float], ...], factor: float) -> tuple[tuple[int, float], ...]:
@@ -55,6 +58,8 @@ _PROSE_LINES = FineWeb(
     enough_sentences=0.50,
     count_code=False,
 )
+
+_PROSE_C4, _PROSE_REFINED = C4(count_spaced=False), RefinedWebLines(count_spaced=False)
 
 _PROSE_REPETITION = GopherRepetition(count_rows=False, enough_sentences=0.50, count_code=False)
 
@@ -80,8 +85,8 @@ _TECHNICAL: dict[str, RuleSet] = {
         max_short_lines=0.80,
         forgive_repeats=True,
     ),
-    "c4": C4(curly_bracket=False, javascript=False, min_words_a_line=None),
-    "refinedweb_lines": RefinedWebLines(min_words=None),
+    "c4": C4(curly_bracket=False, javascript=False, min_words_a_line=None, count_spaced=False),
+    "refinedweb_lines": RefinedWebLines(min_words=None, count_spaced=False),
 }
 
 _LEGAL: dict[str, RuleSet] = {
@@ -90,6 +95,8 @@ _LEGAL: dict[str, RuleSet] = {
     ),
     "gopher_quality": _PROSE_QUALITY,
     "fineweb": replace(_PROSE_LINES, max_duplicate_line_chars=0.05),
+    "c4": _PROSE_C4,
+    "refinedweb_lines": _PROSE_REFINED,
 }
 
 # A chorus that is sung four times is half of a short song; what repeats more than .6 says one thing again and again.
@@ -111,12 +118,19 @@ _VERSE: dict[str, RuleSet] = {
         max_duplicate_line_chars=0.60,
         max_newlines_a_token=0.4,
     ),
-    "c4": C4(min_sentences=None),
+    "c4": C4(min_sentences=None, count_spaced=False),
     "c4_paragraphs": C4Paragraphs(min_paragraphs=None),
+    "refinedweb_lines": _PROSE_REFINED,
 }
 
 _CHANGES: dict[str, dict[str, RuleSet]] = {
-    "prose": {"gopher_repetition": _PROSE_REPETITION, "gopher_quality": _PROSE_QUALITY, "fineweb": _PROSE_LINES},
+    "prose": {
+        "gopher_repetition": _PROSE_REPETITION,
+        "gopher_quality": _PROSE_QUALITY,
+        "fineweb": _PROSE_LINES,
+        "c4": _PROSE_C4,
+        "refinedweb_lines": _PROSE_REFINED,
+    },
     "technical": _TECHNICAL,
     "legal": _LEGAL,
     "law": _LEGAL,

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from crawler.document import DropReason
 from crawler.stages.quality.rules.base import Findings, Page, RuleSet, limit
+from crawler.stages.text.words import count_words
 
 _COUNTER = re.compile(
     r"\W*+\d(?:,|\.|\d)*+[kmb]?\s++(?:likes|shares|comments|retweets|reposts|quotes|bookmarks|upvotes|downvotes|downloads"
@@ -34,6 +35,8 @@ class RefinedWebLines(RuleSet):
     max_uppercase: float | None = 0.5
     """Share of a line's characters."""
     max_digits: float | None = 0.999999
+    count_spaced: bool = True
+    """The oracle counts words by white space; else those of scripts without spaces count as in `word_count`."""
     min_words: int | None = 2
     """Lines with fewer words go; empty lines stay."""
     short_line_words: int = 10
@@ -51,8 +54,9 @@ class RefinedWebLines(RuleSet):
             text = "\n".join(filter(keep, text.split("\n"))).strip()
         lines = filter(self._has_words, text.split("\n"))
         text = "\n".join(kept for line in lines if (kept := self._without_buttons(line)) is not None).strip()
-        before = _count(page.text)
-        removed = (before - _count(text)) / max(before, 1)
+        count = _count if self.count_spaced else count_words
+        before = count(page.text)
+        removed = (before - count(text)) / max(before, 1)
         found.measure("refinedweb_removed_words", removed)
         found.text = text
         return found.decide(self)
@@ -65,13 +69,16 @@ class RefinedWebLines(RuleSet):
         limit = self.max_digits
         return limit is None or not line or sum(map(str.isdigit, line)) / len(line) <= limit
 
+    def _words(self, line: str) -> int:
+        return len(line.split()) if self.count_spaced else count_words(line)
+
     def _has_words(self, line: str) -> bool:
-        return self.min_words is None or not line or len(line.split()) >= self.min_words
+        return self.min_words is None or not line or self._words(line) >= self.min_words
 
     def _without_buttons(self, line: str) -> str | None:
         """The line without button texts; None where it was nothing else."""
         for pattern in _BUTTONS:
-            if line and len(line.split()) <= self.short_line_words:
+            if line and self._words(line) <= self.short_line_words:
                 line = pattern.sub("", line)
                 if not line or line.isspace():
                     return None
