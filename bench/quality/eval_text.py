@@ -37,9 +37,10 @@ Page = tuple[str, bytes, dict[str, Any]]
 OURS = "this project (with metadata)"
 LEARNED = "this project, learned (with metadata)"
 DEFAULT = "trafilatura"
-FLOOR_F = 0.94
+FLOOR_F = 0.939
 """Of the chain on the pages of `--data`. May rise; a lower one needs a reason in the commit that lowers it. It was .942
-until lists of other articles were left out: one page of the set counts "Editors' Recommendations" as its text."""
+until lists of other articles were left out (one page of the set counts "Editors' Recommendations" as its text), .94
+until labels of icons were (one counts "link is external")."""
 FLOOR_LEARNED = 0.94
 """Of EXTRACTOR=learned on the same pages, none of which it was trained on."""
 MAX_CPU = 1.3

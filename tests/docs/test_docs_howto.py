@@ -132,7 +132,7 @@ def test_the_tutorial_ends_in_an_export_and_every_number_that_it_names_is_printe
     said = " ".join(TUTORIAL.read_text("utf-8").split())
     kept, stricter = set(desk.urls("corpus")), set(desk.urls("stricter"))
     assert f"{len(kept)} kept" in look and f"{len(kept)} pages are kept" in said
-    assert "41 words, needs 100" in look and "41 words, needs 100" in said
+    assert "41 words, needs 50" in look and "41 words, needs 50" in said
     (lost,) = kept - stricter
     assert lost in change and lost.endswith("/quartz") and "1 page fewer is kept: the one about quartz" in said
     with gzip.open(desk.folder / "release" / "data" / "part-000000.jsonl.gz") as file:

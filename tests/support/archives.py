@@ -9,6 +9,7 @@ from bench.web.prose import prose
 from crawler.document import Exchange
 from crawler.storage.archive.records import request_record, response_record
 
+THIN = b"<html lang=en><title>A page</title><body><main><p>The mill is closed for the winter.</p></main></body></html>"
 EPOCH = 1_767_225_600.0  # 2026-01-01
 
 
@@ -63,7 +64,7 @@ def two_archives(folder: Path) -> list[Path]:
         exchange(a("two"), html("two"), 501),
         exchange(a("refused-by-header"), html("three"), 502, X_Robots_Tag="noai"),
         exchange(a("refused-by-page"), html("four", head='<meta name=robots content="noai">'), 503),
-        exchange(a("thin"), html("five", words=4), 504),
+        exchange(a("thin"), THIN, 504),
         exchange(a("same-as-one"), html("one"), 505),
         exchange(a("picture"), b"\x89PNG\r\n\x1a\n", 506, Content_Type="image/png"),
         exchange(a("one"), html("one"), 507),

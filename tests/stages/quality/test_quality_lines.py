@@ -66,7 +66,7 @@ def test_the_thresholds_of_the_oracle_drop_the_same_page(text, reason):
     ("text", "reason"),
     [
         (INDEX, DropReason.GOPHER_TOO_MANY_BULLETS),
-        (REPEATED, DropReason.DUP_N_GRAM),
+        (REPEATED, DropReason.FINEWEB_CHAR_DUP_RATIO),
         (FRAGMENTS, DropReason.FINEWEB_SHORT_LINE_RATIO),
     ],
     ids=["index", "repeated sentences", "fragments"],
