@@ -103,7 +103,7 @@ def first_site(site: ChangingSite) -> None:
     pages["/dead"].etag = '"d1"'
     pages["/refuses"].etag = '"r1"'
     pages["/renews"].etag = '"n1"'
-    pages["/thin"] = Page(article("thin", words=30), etag='"s1"')
+    pages["/thin"] = Page(b"<html lang=en><title>Thin</title><p>Nothing has come in yet.</p>", etag='"s1"')
     pages["/moved"] = Page(status=301, headers={"Location": "/tag"})
     pages["/map.xml"] = Page(sitemap(site, {"/listed": "2026-01-01"}), kind="application/xml", etag='"m1"')
     pages["/listed"] = Page(article("listed"), modified=NOON)

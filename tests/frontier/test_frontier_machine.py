@@ -235,6 +235,8 @@ class FrontierMachine(RuleBasedStateMachine):
         self.maybe_released: list[Page] = []
         waiting = [scope for scope in SCOPES if self.clearly_ready(scope)]
         suspects = [url for url, page in self.pages.items() if self.is_clearly_due(url, page)]
+        for shard in range(self.frontier.limits.shards):  # one that need not be asked would say later what expired
+            self.do(self.frontier._lease(shard, 0, self.now, 0))
         granted = self.do(self.frontier.lease(n)).leases
         for lease in granted:
             self.grant(lease)

@@ -29,8 +29,10 @@ from crawler.stages.text.normal import unmixed
 
 MAX_REPLACED = 0.05
 """Share of U+FFFD above which the bytes count as unreadable."""
-MAX_NUL = 0.01
-"""Share of NUL above which the bytes are no text; browsers leave single ones out."""
+MAX_BINARY = 0.01
+"""Share of binary data bytes above which the bytes are no text; of single ones browsers read the page all the same."""
+_BINARY = bytes({*range(0x20)} - {*b"\t\n\f\r\x1b"})
+"""NUL among them (WHATWG MIME Sniffing, section 3: binary data byte)."""
 _BETTER = 0.5
 """Share of another reading's odd characters that the better one may have."""
 _FEW = 3
@@ -59,11 +61,14 @@ def decode(body: bytes, charset: str | None = None) -> tuple[str, str] | None:
     text, encoding = found
     if text.count("\ufffd") > MAX_REPLACED * max(len(text), 1):
         return None
-    if "\0" in text:
-        if text.count("\0") > max(MAX_NUL * len(text), 1):
-            return None
-        text = text.replace("\0", "")
+    if _binary_bytes(body, text, encoding) > max(MAX_BINARY * len(text), 1):
+        return None
+    text = text.replace("\0", "")
     return (unmixed(text) if encoding == "utf-8" and _is_twice(body) else text), encoding
+
+
+def _binary_bytes(body: bytes, text: str, encoding: str) -> int:
+    return text.count("\0") if encoding.startswith("utf-16") else len(body) - len(body.translate(None, _BINARY))
 
 
 def _is_twice(body: bytes) -> bool:
