@@ -375,6 +375,10 @@ class DropReason:
     LANGUAGE_NOT_WANTED = _language("language_not_wanted", "A language that is not in LANGUAGES.")
     LANGUAGE_LOW_SCORE = _language("language_low_score", "The identifiers are less sure than LANGUAGE_MIN_SCORE.")
     # --- quality: names as in datatrove where it has one -------------------------------------------------------------
+    UNLIKE_TEXT = _quality(
+        "unlike_text",
+        "No rule fails it, but it is near a limit, and all of its numbers together say that it is no text.",
+    )
     LOW_QUALITY = _quality("low_quality", "quality_score is below QUALITY_MIN_SCORE.")
     NOT_OF_PROFILE = _words(
         "not_of_profile", "The text lacks what its quality profile requires; the detail names it.", keeps_text=False

@@ -3,9 +3,10 @@
     python -m bench.quality.good_and_junk [--only good|junk] [--reasons] [--most 1000]
 
 Good: texts that people marked as the main text (`../shared/data`: wcxb-dev by page type, forum threads with their
-posts joined, news). Junk, at least a thousand of each kind where the pages give so many: navigation, footers and
-consent texts of those pages, words of them in alphabetical order, keyword spam, and sentences drawn from a few
-templates and from chains of words. The last three are made here, from the words of the pages, with a fixed seed.
+posts joined, news, blogs). Junk, at least a thousand of each kind where the pages give so many: navigation, footers and
+consent texts of those pages, what nobody marked of them, their text several times over, words of them in alphabetical
+order, keyword spam, and sentences drawn from a few templates and from chains of words. The last five are made here,
+with a fixed seed.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import json
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import zstandard
-from lxml import html
+from lxml import etree, html
 
 from bench.places import SHARED_DATA
 from crawler.config import LanguageConfig, QualityConfig
@@ -29,9 +31,19 @@ from crawler.document import Document, Drop
 from crawler.stages.language.stage import LanguageStage
 from crawler.stages.quality.stage import QualityStage
 from crawler.stages.text.words import count_words
+from crawler.urls.canonicalize import registrable_domain
 
 LEAST_WORDS = 50
 MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A text, what it is, and whose: the domain, or a name for what is made here."""
+
+    kind: str
+    site: str
+    text: str
 
 
 def main() -> int:
@@ -42,13 +54,13 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=MOST, help="junk texts of a kind")
     options = parser.parse_args()
     stages = LanguageStage(LanguageConfig()), QualityStage(QualityConfig())
-    kinds = {"good": good, "junk": partial(junk, options.most)}
+    kinds: dict[str, Callable[[], Iterator[Sample]]] = {"good": good, "junk": partial(junk, options.most)}
     print("| texts | kind | number | dropped | kept |\n|---|---|---|---|---|")
     for name, texts in kinds.items():
         if options.only in (None, name):
             found: dict[str, Counter[str]] = defaultdict(Counter)
-            for kind, text in texts():
-                found[kind][_verdict(stages, text)] += 1
+            for sample in texts():
+                found[sample.kind][_verdict(stages, sample.text)] += 1
             for kind, reasons in found.items():
                 number, kept = reasons.total(), reasons[""]
                 print(f"| {name} | {kind} | {number} | {1 - kept / number:.4f} | {kept / number:.4f} |")
@@ -68,57 +80,97 @@ def _lines(name: str) -> Iterator[dict[str, object]]:
         yield from map(json.loads, io.TextIOWrapper(reader, "utf-8"))
 
 
-def good() -> Iterator[tuple[str, str]]:
-    """Kind and text, of 50 words and more."""
+def good() -> Iterator[Sample]:
+    """Texts of 50 words and more."""
     for page in _lines("wcxb-dev.jsonl.zst"):
-        yield from _long(f"web: {page['page_type']}", str(page["main_content"]))
+        yield from _long(f"web: {page['page_type']}", site_of(page), str(page["main_content"]))
     for page in _lines("pages-dev/forums.jsonl.zst"):
-        yield from _long("forum threads", "\n\n".join(map(str, page["posts"])))
-    for page in _lines("pages-dev/news.jsonl.zst"):
-        yield from _long("news", str(page["truth"]))
+        yield from _long("forum threads", site_of(page), "\n\n".join(map(str, page["posts"])))
+    for name in ("news", "blogs-2012"):
+        for page in _lines(f"pages-dev/{name}.jsonl.zst"):
+            yield from _long(name.partition("-")[0], site_of(page), str(page["truth"]))
 
 
-def _long(kind: str, text: str) -> Iterator[tuple[str, str]]:
+def site_of(page: Mapping[str, object]) -> str:
+    """The registrable domain of a page; those that nobody knows the address of are one."""
+    return registrable_domain(str(page["url"])) if page["url"] else "nowhere"
+
+
+def _long(kind: str, site: str, text: str) -> Iterator[Sample]:
     if count_words(text) >= LEAST_WORDS:
-        yield kind, text
+        yield Sample(kind, site, text)
 
 
 _OF = {"navigation": "//nav | //header", "footers": "//footer | //aside"}
 _CONSENT = "//*[contains(@class, 'cookie') or contains(@id, 'cookie') or contains(@class, 'consent')]"
+_INLINE = frozenset(
+    ("a", "abbr", "b", "bdi", "bdo", "cite", "code", "em", "font", "i", "img", "ins", "kbd", "label", "mark", "q", "s",
+     "small", "span", "strong", "sub", "sup", "time", "u", "var", "wbr")
+)  # fmt: skip
 
 
-def junk(most: int) -> Iterator[tuple[str, str]]:
-    """Kind and text; what the pages do not give is made of their words."""
+def junk(most: int) -> Iterator[Sample]:
+    """What the pages do not give is made of their words."""
     rnd, numbers, words = random.Random(7), Counter[str](), list[str]()
-    for page in islice(_lines("wcxb-dev.jsonl.zst"), 2 * most):
-        tree = html.fromstring(str(page["html"]).encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8"))
-        for script in tree.xpath("//script | //style | //noscript"):
-            script.drop_tree()
-        for kind, path in (*_OF.items(), ("consent", _CONSENT)):
-            text = "\n".join(" ".join(t.split()) for place in tree.xpath(path) for t in place.itertext() if t.strip())
+    for page in _lines("wcxb-dev.jsonl.zst"):
+        site, marked = site_of(page), str(page["main_content"])
+        words += marked.split()[:400]
+        if numbers["repeated"] < most and len(lines := marked.splitlines()) > 3:
+            numbers["repeated"] += 1
+            yield Sample("repeated", site, "\n".join(lines * rnd.randint(2, 5)))
+        for kind, text in _beside(str(page["html"]), marked):
             if numbers[kind] < most and count_words(text) >= LEAST_WORDS:
                 numbers[kind] += 1
-                yield kind, text
-        words += str(page["main_content"]).split()[:400]
+                yield Sample(kind, site, text)
     yield from _made(rnd, words, most)
 
 
-def _made(rnd: random.Random, words: list[str], most: int) -> Iterator[tuple[str, str]]:
+def _beside(page: str, marked: str) -> Iterator[tuple[str, str]]:
+    """What stands on a page beside the text that people marked."""
+    tree = html.fromstring(page.encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8"))
+    for element in [e for e in tree.iter("script", "style", "noscript", "head") if e.getparent() is not None]:
+        element.drop_tree()
+    for kind, path in (*_OF.items(), ("consent", _CONSENT)):
+        yield kind, "\n".join(" ".join(t.split()) for place in tree.xpath(path) for t in place.itertext() if t.strip())
+    known = "".join(marked.split())
+    yield "unmarked", "\n".join(line for line in _block_texts(tree) if "".join(line.split()) not in known)
+
+
+def _block_texts(tree: html.HtmlElement) -> Iterator[str]:
+    """The text of each block, white space folded."""
+    found: list[str] = []
+    for event, element in etree.iterwalk(tree, events=("start", "end", "comment")):
+        if event != "comment" and element.tag not in _INLINE:
+            yield from _line(found)
+        found.append((element.text if event == "start" else element.tail) or "")
+    yield from _line(found)
+
+
+def _line(found: list[str]) -> Iterator[str]:
+    line = " ".join("".join(found).split())
+    found.clear()
+    if line:
+        yield line
+
+
+def _made(rnd: random.Random, words: list[str], most: int) -> Iterator[Sample]:
     chain: dict[str, list[str]] = defaultdict(list)
     for one, following in pairwise(words):
         chain[one].append(following)
     plain = [word.strip(".,;:()\"'").lower() for word in words if word.strip(".,;:()\"'").isalpha()]
-    for _ in range(most):
-        yield "word lists", "\n".join(sorted(rnd.sample(plain, 150)))
+    for number in range(most):
+        site = f"made {number}"
+        yield Sample("word lists", site, "\n".join(sorted(rnd.sample(plain, 150))))
         key = rnd.sample(plain, 4)
-        yield "keyword spam", ". ".join(" ".join(rnd.sample(key, 3)).capitalize() for _ in range(60)) + "."
+        spam = ". ".join(" ".join(rnd.sample(key, 3)).capitalize() for _ in range(60)) + "."
+        yield Sample("keyword spam", site, spam)
         place = [f"The best {key[0]} in {word} is {key[1]} for every {key[2]}." for word in rnd.sample(plain, 25)]
-        yield "templates", "\n".join(place)
+        yield Sample("templates", site, "\n".join(place))
         word, out = rnd.choice(words), list[str]()
         while len(out) < 200:
             out.append(word)
             word = rnd.choice(chain[word]) if chain[word] else rnd.choice(words)
-        yield "chains of words", " ".join(out)
+        yield Sample("chains of words", site, " ".join(out))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Any
 from crawler.config import Config
 from crawler.document import DropReason, Reason
 from crawler.stages.language.codes import Scores
+from crawler.stages.quality.near_misses import DROP, PROBABILITY, shipped
 from crawler.stages.quality.profile_file import read_profiles
 from crawler.stages.quality.rules.base import RuleSet, limits_of
 from crawler.stages.quality.rules.profiles import rules_for
@@ -51,6 +52,10 @@ class Threshold:
         return abs(value - self.limit) / (abs(self.limit) or 1.0)
 
 
+def _near(profile: str) -> Threshold:
+    return Threshold("near_misses.DROP", PROBABILITY, False, DROP, R.UNLIKE_TEXT, profile, most=1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Miss:
     """One record on the wrong side of one limit."""
@@ -76,7 +81,9 @@ class Thresholds:
             names = self._config.quality.rules
             own = self._own.get(profile)
             rules = own.rules_for(names, language) if own else rules_for(profile, names, language)
-            self._rules[key] = [*_rule_limits(profile, rules), score]
+            base = own.based_on if own else profile
+            near = [_near(profile)] if base == "prose" and language in shipped().languages else []
+            self._rules[key] = [*_rule_limits(profile, rules), *near, score]
         return self._rules[key]
 
     def of_record(self, record: Record) -> list[Threshold]:

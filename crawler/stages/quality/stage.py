@@ -15,9 +15,10 @@ from crawler.document import Document, Drop, DropReason
 from crawler.problems import InputError
 from crawler.stages.quality.legal import FIELDS as LEGAL_FIELDS
 from crawler.stages.quality.legal import LegalFacts, read_legal
+from crawler.stages.quality.near_misses import NearMisses, shipped
 from crawler.stages.quality.no_content import Recognisers
 from crawler.stages.quality.profile_file import read_profiles
-from crawler.stages.quality.rules.base import Failure, Page, RuleSet
+from crawler.stages.quality.rules.base import Failure, Findings, Page, RuleSet
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.score import PROFILES, Profile, choose_profile, measure
 from crawler.stages.text.spans import change_text
@@ -34,11 +35,12 @@ class QualityStage:
         config: QualityConfig,
         rule_sets: dict[str, dict[str, RuleSet]] | None = None,
         recognisers: Recognisers | None = None,
+        near: NearMisses | None = None,
     ) -> None:
         """Build the rule sets once.
 
-        `rule_sets` replaces them: profile name → rule set name → thresholds. Raises: KeyError for an unknown rule set;
-        InputError.
+        `rule_sets` replaces them: profile name → rule set name → thresholds. `near`: who judges near a limit. Raises:
+        KeyError for an unknown rule set; InputError.
         """
         self._names = config.rules
         self._own = read_profiles(config.profiles_file) if config.profiles_file else {}
@@ -50,11 +52,13 @@ class QualityStage:
         self._min_score = config.min_score
         self._profile = config.profile
         self._recognisers = recognisers or Recognisers()
+        self._near = near or NearMisses(shipped())
 
     def __call__(self, doc: Document) -> Document | Drop:
         """Measure and judge `doc.text`.
 
-        Drops: placeholder, soft_404, login_wall, error_page, every reason of the rule sets, low_quality.
+        Drops: placeholder, soft_404, login_wall, error_page, every reason of the rule sets, unlike_text,
+        not_of_profile, low_quality.
         """
         language = ruled_by(doc.language, doc.language_script) or "en"
         page = Page(doc.text, language, parts=tuple(doc.parts))
@@ -96,17 +100,25 @@ class QualityStage:
             self._rule_sets[profile, language] = found
         return found
 
+    def _base_of(self, doc: Document) -> str:
+        """The built-in profile that a document's is, or is based on."""
+        profile = str(doc.quality_signals["profile"])
+        return self._own[profile].based_on if profile in self._own else profile
+
     def _run_rules(self, doc: Document, page: Page, rule_sets: dict[str, RuleSet]) -> Failure | None:
-        """Every rule set measures; the first failure decides. A set that cleans lines hands its text to the next."""
-        failure: Failure | None = None
+        """Every rule set measures; the first failure decides, unless it is a near miss. A set that cleans lines hands
+        its text to the next.
+        """
+        judged: list[tuple[RuleSet, Findings]] = []
         skipped: dict[str, str] = {}
         for name in self._names:
             found = rule_sets[name].judge(page)
+            judged.append((rule_sets[name], found))
             doc.quality_signals.update(found.values)
             skipped |= found.skipped
-            failure = failure or found.failure
-            if failure is None and found.text is not None and found.text != page.text:
+            if found.text is not None and found.text != page.text:
                 page = page.cleaned(found.text)
+        failure = self._near.judge(judged, doc.quality_signals, skipped, page.language, self._base_of(doc))
         if skipped:
             doc.quality_signals["skipped_rules"] = skipped
         if failure is None and page.text != doc.text:

@@ -22,7 +22,7 @@ INDEX = "\n".join(f"- {' '.join(sentence.split()[:3])}" for sentence in SENTENCE
 LABELLED = "\n".join(
     ("Our recommendation for beginners:\n" if n % 4 == 0 else "") + s for n, s in enumerate(SENTENCES[:32])
 )
-REPEATED = "\n".join([*SENTENCES[:20], *SENTENCES[:3]])
+REPEATED = "\n".join([*SENTENCES[:20], *SENTENCES[:20]] * 2)
 ROWS = [f"{s.split()[0]} {s.split()[1]} | {s.split()[2]}"[:30] for s in SENTENCES[10:30]]
 WITH_TABLE = "\n".join([*SENTENCES[:5], "Place and month | Weather", *ROWS])
 SPOKEN = "\n".join(f"“{sentence}”" for sentence in SENTENCES[:20])
@@ -66,7 +66,7 @@ def test_the_thresholds_of_the_oracle_drop_the_same_page(text, reason):
     ("text", "reason"),
     [
         (INDEX, DropReason.GOPHER_TOO_MANY_BULLETS),
-        (REPEATED, DropReason.FINEWEB_CHAR_DUP_RATIO),
+        (REPEATED, DropReason.DUP_LINE_FRAC),
         (FRAGMENTS, DropReason.FINEWEB_SHORT_LINE_RATIO),
     ],
     ids=["index", "repeated sentences", "fragments"],

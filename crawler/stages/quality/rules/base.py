@@ -302,17 +302,25 @@ class Findings:
                 del self._exact[bound.signal], self.values[bound.signal]
                 self.skipped[bound.reason.value] = f"{bound.detail(value)}, but {said}"
 
+    def measured_by(self, rules: RuleSet) -> Iterator[tuple[Limit, float]]:
+        """Every limit that is on, with the exact value that it judges."""
+        for bound in limits_of(rules):
+            value = self._exact.get(bound.signal)
+            if value is not None and bound.value is not None:
+                yield bound, value
+
+    def missed_by(self, rules: RuleSet) -> list[tuple[Limit, float]]:
+        """Those of them that are missed, in the order they decide."""
+        return [(bound, value) for bound, value in self.measured_by(rules) if bound.is_missed_by(value)]
+
     def misses(self, rules: RuleSet, signals: Container[str]) -> bool:
         """True where one of these signals is on the wrong side of its limit."""
-        bounds = (bound for bound in limits_of(rules) if bound.signal in signals)
-        return any(bound.is_missed_by(self._exact[bound.signal]) for bound in bounds if bound.signal in self._exact)
+        return any(bound.signal in signals for bound, _ in self.missed_by(rules))
 
     def decide(self, rules: RuleSet) -> Findings:
         """Fail at the first limit that a value misses; what was not measured misses none."""
-        for bound in limits_of(rules):
-            value = self._exact.get(bound.signal)
-            if value is not None and bound.is_missed_by(value):
-                self.fail(bound.reason, bound.detail(value))
+        for bound, value in self.missed_by(rules):
+            self.fail(bound.reason, bound.detail(value))
         return self
 
 
