@@ -12,6 +12,7 @@ from crawler.classify.examples import Example
 from crawler.classify.matrix import scores_of
 from crawler.classify.measures import Cut, Interval, alone, auc_interval, calibration_error, cuts
 from crawler.problems import InputError
+from crawler.stages.classify.fasttext import FastText
 from crawler.stages.classify.model import Weights
 
 
@@ -29,7 +30,9 @@ class Evaluation:
     unscored: Counter[str]
 
 
-def evaluate(weights: Weights, examples: Sequence[Example], languages: Collection[str], seed: int = 0) -> Evaluation:
+def evaluate(
+    weights: Weights | FastText, examples: Sequence[Example], languages: Collection[str], seed: int = 0
+) -> Evaluation:
     """Raises: InputError where none of the texts is in a language of the model."""
     found = [one for one in examples if one.language in languages]
     if not found:

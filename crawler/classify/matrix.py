@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.stages.classify.fasttext import FastText
 from crawler.stages.classify.model import Weights
 from crawler.stages.classify.words import BITS, features
 
@@ -51,6 +52,6 @@ def odds_of(weights: Weights, texts: Sequence[str]) -> NDArray[np.float64]:
     return np.array([weights.odds(text) for text in texts])
 
 
-def scores_of(weights: Weights, texts: Sequence[str]) -> NDArray[np.float64]:
+def scores_of(weights: Weights | FastText, texts: Sequence[str]) -> NDArray[np.float64]:
     """Probability that each text is to be kept, 0–1."""
     return np.array([weights.score(text) for text in texts])

@@ -69,8 +69,14 @@ def _declare_explain(parser: argparse.ArgumentParser) -> None:
 
 def _explain(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # no setting matters here
     from crawler.classify.explain import RULES, explain
+    from crawler.problems import InputError
+    from crawler.stages.classify.model import Weights
 
     model = _open(opts.model)
+    if not isinstance(model.weights, Weights):
+        raise InputError(
+            [f"{opts.model}: is an imported model, which has no names for its rows; explain one of your own"]
+        )
     text, language = _text_of(opts.text, opts.corpus)
     said = explain(model.weights, text)
     scored = language in model.languages

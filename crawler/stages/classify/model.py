@@ -8,12 +8,13 @@ things that are rounded are a root and a quotient, as IEEE 754 says, so that eve
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.stages.classify.fasttext import FastText
 from crawler.stages.classify.words import computed, features
 from crawler.stages.models.file import ModelError, Stored, load
 from crawler.stages.models.odds import CERTAIN, SCALE, probability
@@ -55,13 +56,13 @@ class Classifier:
     """A loaded model. languages: ISO 639-1 codes that it was trained on. threshold: 0–1. action: of `ACTIONS`."""
 
     stored: Stored
-    weights: Weights
+    weights: Weights | FastText
     languages: frozenset[str]
     threshold: float
     action: str
 
     def score(self, text: str) -> float:
-        """Probability that a text is to be kept, 0–1, in steps of 1/4096."""
+        """Probability that a text is to be kept, 0–1."""
         return self.weights.score(text)
 
 
@@ -75,16 +76,27 @@ def packed(weights: NDArray[np.float64], bias: float) -> Weights:
 def open_classifier(path: str) -> Classifier:
     """The classifier in a file. Raises: ModelError, a sentence where the file is damaged or is something else."""
     stored = load(path, KIND, computed)
-    weights = stored.part("weights", Weights)
+    is_public = stored.card["parts"].get("weights") == FastText.__name__
+    weights = _public(stored) if is_public else stored.part("weights", Weights)
     said: Any = stored.card.get("classifier")
     try:
-        sound = _is_sound(weights)
+        sound = not isinstance(weights, Weights) or _is_sound(weights)
         threshold, action, languages = float(said["threshold"]), said["action"], frozenset(map(str, said["languages"]))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError(f"model {path}: its card is not that of a classifier ({error}); train it again") from error
     if not sound or not 0.0 <= threshold <= 1.0 or action not in ACTIONS or not languages:
         raise ModelError(f"model {path}: its weights or its card are not those of a classifier; train it again")
     return Classifier(stored, weights, languages, threshold, action)
+
+
+def _public(stored: Stored) -> FastText:
+    """The arrays of an imported model; their sizes were checked when it was imported, and are again."""
+    names = [one.name for one in fields(FastText) if one.init]
+    found = [stored.arrays.get(f"weights.{name}") for name in names]
+    made = FastText(*found) if all(one is not None for one in found) else None  # type: ignore[arg-type]
+    if made is None or made.numbers.shape != (6,) or made.rows.ndim != 2 or made.out.shape[1:] != made.rows.shape[1:]:
+        raise ModelError(f"model {stored.name}: is damaged; import it again (gristmill classify import)")
+    return made
 
 
 def _is_sound(weights: Weights) -> bool:

@@ -141,7 +141,12 @@ def write(path: Path, card: Card, parts: Mapping[str, Any], probe: bytes, comput
     }
     arrays: dict[str, Any] = {"card": np.frombuffer(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), np.uint8)}
     arrays |= {"probe": np.frombuffer(probe, np.uint8)}
-    arrays |= {f"{name}.{one.name}": getattr(part, one.name) for name, part in parts.items() for one in fields(part)}
+    arrays |= {
+        f"{name}.{one.name}": getattr(part, one.name)
+        for name, part in parts.items()
+        for one in fields(part)
+        if one.init
+    }
     arrays |= {f"features.{one.group}": one.probe for one in features}
     np.savez_compressed(path, **arrays)
 
