@@ -12,6 +12,7 @@ OPERATIONS = by_name(
         "eval", "hold a model against labels: AUC, calibration, thresholds", "crawler.operations.classify_model:EVAL"
     ),
     Operation("explain", "say which words give a text its score", "crawler.operations.classify_model:EXPLAIN"),
+    Operation("perplexity", "score a corpus by an n-gram model; thirds", "crawler.operations.classify_perplexity:WORK"),
     Operation("import", "take a public model of fastText, .bin or .ftz", "crawler.operations.classify_import:WORK"),
     Operation(
         "card", "show a model's card; change its name, threshold or action", "crawler.operations.classify_model:CARD"

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from crawler.operations.answer import Answer
+from crawler.operations.classify_perplexity import declare_training, train_perplexity
 from crawler.operations.common import reading, refuse_url
 from crawler.operations.declared import Load, Work, WrongCall
 
@@ -55,6 +56,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--action", choices=("score", "drop"), default="score", help="what a crawl does with such a "
                         "text: note the score, or reject it (score)")  # fmt: skip
     parser.add_argument("--licence", default=_LICENCE, metavar="TEXT", help="of the model, for its card")
+    declare_training(parser)
     parser.add_argument("--seed", type=int, default=0, help="of the intervals (0)")
 
 
@@ -73,6 +75,8 @@ def _train(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # n
         raise WrongCall("--threshold: expected a number between 0 and 1")
     refuse_url(opts.out)
     read = read_texts(opts)
+    if opts.perplexity:
+        return train_perplexity(opts, read)
     found = usable(read)
     with reading() as tell:
         made = train(found, opts.seed, tell)
@@ -124,7 +128,7 @@ FIGURES = {
     "auc": ("number or null", "probability that a text to keep scores above one to reject; null with one answer only"),
     "auc_low": ("number or null", "lower end of its 95 % interval, sites drawn with replacement"),
     "auc_high": ("number or null", "upper end"),
-    "ece": ("number", "expected calibration error"),
+    "ece": ("number or null", "expected calibration error"),
     "cuts": ("list of object", "by threshold: shares kept, precision, recall"),
     "alone": ("object", "AUC that site, language or page type alone would give; null where it is not defined"),
 }

@@ -40,6 +40,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "classify eval": (["none.npz", "--labels", "none.jsonl"], 1),
     "classify explain": (["none.npz", "page.txt"], 1),
     "classify import": (["none.bin", "--name", "a", "--label", "b", "--language", "en", "--out", "models"], 1),
+    "classify perplexity": (["none.arpa", "corpus", "--language", "en", "--out", "rows.jsonl"], 1),
     "classify train": (["worth", "--labels", "none.jsonl", "--out", "models"], 1),
     "crawl": (["corpus"], 1),
     "dataset across": (["corpus", "other"], 1),
