@@ -50,6 +50,7 @@ def usable(read: Examples) -> list[Example]:
 
     Raises: InputError where too few are left.
     """
+    read.found = _once(read)
     either = {
         answer: Counter(one.language for one in read.found if (one.good > 0.5) == answer) for answer in (True, False)
     }
@@ -71,6 +72,15 @@ def usable(read: Examples) -> list[Example]:
              "judge more pages (gristmill explore), or give --keep and --drop", *read.sentences()]
         )  # fmt: skip
     return found
+
+
+def _once(read: Examples) -> list[Example]:
+    """Each text of a page once for each answer, however often its file was given."""
+    found: dict[tuple[str, str, float], Example] = {}
+    for one in read.found:
+        if found.setdefault((one.url, one.text, one.good), one) is not one:
+            read.leave("given twice, the first counts", one.url)
+    return list(found.values())
 
 
 def train(found: Sequence[Example], seed: int = 0, tell: Callable[[str], None] = lambda _: None) -> Trained:

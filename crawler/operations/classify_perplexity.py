@@ -82,8 +82,8 @@ def _score(opts: argparse.Namespace, load: Load) -> Answer:
     refuse_url(opts.out)
     if not opts.out.endswith(".jsonl"):
         raise WrongCall("--out: expected a file whose name ends with .jsonl")
-    good, bad = arpa.read(Path(opts.model)), arpa.read(Path(opts.bad)) if opts.bad else None
     with corpus_place(opts.corpus, load().storage.spool_dir) as place:
+        good, bad = arpa.read(Path(opts.model)), arpa.read(Path(opts.bad)) if opts.bad else None
         found = thirds.score(records_in(place), good, bad, opts.language)
     try:
         Path(opts.out).write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in found.rows))

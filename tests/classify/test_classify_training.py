@@ -93,6 +93,11 @@ def test_what_cannot_be_used_is_counted_and_named_and_spoils_nothing_else(labels
     assert "902" in said and ":64" in said
 
 
+def test_a_file_that_is_given_twice_counts_once(labels):
+    found = read(labels(), labels())
+    assert len(usable(found)) == 60 and found.left_out == {"given twice, the first counts": 60}
+
+
 def test_a_language_with_one_answer_only_is_not_learned(labels):
     found = usable(read(labels(*(line_of(True, number, language="ru") for number in range(100, 130)))))
     assert {one.language for one in found} == {"en"}

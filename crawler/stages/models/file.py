@@ -160,8 +160,9 @@ def _bytes(name: str) -> bytes:
             return resources.files(package).joinpath(file).read_bytes()
         return Path(place).read_bytes()
     except (OSError, ModuleNotFoundError) as error:
+        why = getattr(error, "strerror", None) or error
         raise ModelError(
-            f"model {name}: cannot be read ({error}); give the path of a model's file, or package:file"
+            f"model {name}: cannot be read ({why}); give the path of a model's file, or package:file"
         ) from error
 
 
