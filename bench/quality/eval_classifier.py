@@ -1,6 +1,6 @@
 """What the linear classifier is worth on sites it has not seen: AUC with intervals, calibration, many labels and 100.
 
-    python -m bench.quality.eval_classifier [--data ../shared/data] [--cache FILE]
+    python -m bench.quality.eval_classifier [--data ../shared/data] [--cache FILE] [--perplexity]
 
 Two questions on the labelled pages (`wcxb-dev.jsonl.zst`), sites parted into two halves, trained on one, asked of the
 other. Easy: the blocks of a page that the labels mark as main text against its other blocks, both written by the
@@ -23,9 +23,11 @@ import orjson
 from lxml import html
 
 from bench.places import SHARED_DATA
+from crawler.classify import kneser_ney
 from crawler.classify.evaluate import Evaluation, evaluate
 from crawler.classify.examples import Example, Examples
 from crawler.classify.invariance import changed
+from crawler.classify.measures import auc_interval
 from crawler.classify.train import Trained, train, usable
 from crawler.config import from_mapping
 from crawler.document import Document
@@ -53,6 +55,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=SHARED_DATA)
     parser.add_argument("--cache", type=Path, help="texts are written here, and read where it exists")
+    parser.add_argument("--perplexity", action="store_true", help="n-gram models in place of the classifier")
     options = parser.parse_args()
     if not (options.data / "wcxb-dev.jsonl.zst").is_file():
         sys.exit(f"{options.data} has no wcxb-dev.jsonl.zst: give --data")
@@ -60,7 +63,9 @@ def main() -> int:
     print("| question | labels | sites | AUC, unseen sites | 95 % | calibration error | changed by layout | CPU s |")
     print("|---|---|---|---|---|---|---|---|")
     for question in ("easy", "hard"):
-        _ask(question, [Example(**values) for name, values in found if name == question])
+        (_perplexity if options.perplexity else _ask)(
+            question, [Example(**values) for name, values in found if name == question]
+        )
     return 0
 
 
@@ -77,6 +82,24 @@ def _ask(question: str, every: list[Example]) -> None:
         print(
             f"| {question}, mean of {len(values)} draws | {FEW} | | {np.mean(values):.4f} | sd {np.std(values):.4f} "
             "| | | |"
+        )
+
+
+def _perplexity(question: str, every: list[Example]) -> None:
+    """English alone: a 3-gram model of good texts, and the ratio of it and one of bad texts."""
+    known, unseen = ([one for one in every if _half(one.site) == half and one.language == "en"] for half in (0, 1))
+    started = time.process_time()
+    good, bad = (kneser_ney.train([one.text for one in known if one.good == answer]) for answer in (1.0, 0.0))
+    spent = time.process_time() - started
+    goal, sites = np.array([one.good for one in unseen]), [one.site for one in unseen]
+    said = [[model.score(one.text) for one in unseen] for model in (good, bad)]
+    logs = [np.array([one.logp / max(one.units, 1) for one in some]) for some in said]
+    for name, score in (("perplexity", logs[0]), ("good over bad", logs[0] - logs[1])):
+        found = auc_interval(goal, score, np.ones(len(goal)), sites)
+        print(
+            f"| {question}, {name} | {len(known)} | | {found.value:.4f} | {found.low:.4f}–{found.high:.4f} "
+            f"| | | {spent:.1f} |",
+            flush=True,
         )
 
 
