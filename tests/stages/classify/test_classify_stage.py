@@ -115,6 +115,11 @@ def test_layout_is_no_feature_and_every_script_has_words():
     assert words("cafe\u0301") == words("café") == ["café"]
 
 
+def test_a_sign_is_the_same_word_whatever_scripts_stand_beside_it():
+    for sign in "²½Ⓐ‿…“€ªß№→٣一_":
+        assert words(f"{sign}a b{sign} हि")[:-1] == words(f"{sign}a b{sign}"), sign
+
+
 def test_an_explanation_is_the_whole_score(models):
     weights = open_classifier(str(models / "score.npz")).weights
     said = explain(weights, text_of(False, 3), most=10_000)
