@@ -441,6 +441,12 @@ class DropReason:
         "Repeats a passage of an evaluation set (EVAL_SETS); the detail names the set and the place.",
         group="contamination",
     )
+    LOW_CLASSIFIER_SCORE = Reason(
+        "low_classifier_score",
+        "A classifier of CLASSIFIERS scores the text below its threshold, and its card says drop.",
+        group="classify",
+        keeps_text=True,
+    )
     EXACT_DUPLICATE = _duplicate(
         "exact_duplicate", "The same normalised text is in the corpus already; dup_of names its page."
     )
@@ -601,6 +607,7 @@ class Columns:
     language_signals: dict[str, Any] = field(default_factory=dict)
     quality_score: float | None = None  # 0–1
     quality_signals: dict[str, Any] = field(default_factory=dict)
+    classifier_scores: dict[str, float] = field(default_factory=dict)  # of CLASSIFIERS, by name, 0–1
     legal_jurisdiction: str | None = None  # "us", "us-ca", "eu", …: what profiles legal and law read from the form
     legal_document_type: str | None = None  # opinion, order, statute, regulation
     legal_court: str | None = None

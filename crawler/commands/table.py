@@ -33,6 +33,7 @@ TASKS: Mapping[str, Mapping[str, str]] = {
     "Work on a corpus": {
         "dataset": "Check, select, mix, export, withdraw, query, compare, …",
         "replay": "Judge archived pages again, without a network",
+        "classify": "Learn from judged texts which ones are worth keeping",
     },
     "Settings": {
         "settings": "Print the value of a setting",

@@ -8,10 +8,11 @@ from crawler.config.language import LanguageConfig
 from crawler.config.policy import PolicyConfig
 from crawler.config.stages import Column, Stage
 from crawler.config.storage import DedupConfig, StorageConfig
-from crawler.config.text import DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
+from crawler.config.text import ClassifyConfig, DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
 
 __all__ = [
     "SECTIONS",
+    "ClassifyConfig",
     "Column",
     "Config",
     "ConfigError",

@@ -29,7 +29,15 @@ from crawler.config.report import ReportConfig
 from crawler.config.signature import SignatureConfig
 from crawler.config.stages import added_stages, stage_problems, stages
 from crawler.config.storage import DedupConfig, StorageConfig
-from crawler.config.text import PROFILE_NAMES, DecontaminationConfig, ExtractionConfig, PiiConfig, QualityConfig
+from crawler.config.text import (
+    PROFILE_NAMES,
+    ClassifyConfig,
+    DecontaminationConfig,
+    ExtractionConfig,
+    PiiConfig,
+    QualityConfig,
+    classifiers_of,
+)
 
 T = TypeVar("T")
 _FETCHING = frozenset(
@@ -54,12 +62,14 @@ class Config:
     quality: QualityConfig
     pii: PiiConfig
     decontamination: DecontaminationConfig
+    classify: ClassifyConfig
     dedup: DedupConfig
     storage: StorageConfig
     metrics: MetricsConfig
     report: ReportConfig
     eval_digest: str = ""  # of the evaluation sets and how they are compared; empty without sets
     profiles_digest: str = ""  # of the file of quality profiles; empty without one
+    classifiers_digest: str = ""  # of the classifiers' names and files; empty without any
     stages: tuple[str, ...] = ()  # of other packages, in flow order
     added: tuple[Any, ...] = ()  # the sections that stages declare for themselves
     digest: str = field(init=False, compare=False)
@@ -92,6 +102,8 @@ class Config:
             values["EVAL_SETS"] = self.eval_digest
         if self.profiles_digest:
             values["QUALITY_PROFILES_FILE"] = self.profiles_digest
+        if self.classifiers_digest:
+            values["CLASSIFIERS"] = self.classifiers_digest
         if self.stages:
             values["STAGES"] = self.stages
         return values
@@ -158,6 +170,7 @@ def load(getter: Getter) -> Config:
         config,
         eval_digest=_eval_digest(config.decontamination),
         profiles_digest=_profiles_digest(config.quality.profiles_file),
+        classifiers_digest=_classifiers_digest(config.classify.classifiers),
     )
     if not config.crawl.worker_id:
         crawl = dataclasses.replace(config.crawl, worker_id=default_worker_id())
@@ -188,6 +201,18 @@ def _profiles_digest(path: str | None) -> str:
         return "sha256:" + hashlib.sha256(Path(path).read_bytes()).hexdigest()
     except OSError as error:
         raise ConfigError([f"QUALITY_PROFILES_FILE={path!r}: cannot be read: {error.strerror}"]) from None
+
+
+def _classifiers_digest(classifiers: tuple[str, ...]) -> str:
+    """Raises: ConfigError where a file cannot be read."""
+    total = hashlib.sha256()
+    for name, path in classifiers_of(classifiers).items():
+        try:
+            with Path(path).open("rb") as file:
+                total.update(f"{name}:{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        except OSError as error:
+            raise ConfigError([f"CLASSIFIERS={name}:{path}: cannot be read: {error.strerror}"]) from None
+    return f"sha256:{total.hexdigest()}" if classifiers else ""
 
 
 def _check_together(config: Config) -> list[str]:

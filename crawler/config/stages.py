@@ -29,6 +29,7 @@ OURS = (
     "crawler.stages.quality:STAGE",
     "crawler.stages.pii:STAGE",
     "crawler.stages.contamination:STAGE",
+    "crawler.stages.classify:STAGE",
     "crawler.stages:FINGERPRINT",
 )
 """Where this project's stages are declared, in flow order."""

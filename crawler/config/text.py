@@ -144,3 +144,31 @@ class DecontaminationConfig:
                                "is contaminated", minimum=1, digest=False)  # fmt: skip
     max_examples: int = setting("DECONTAMINATION_MAX_EXAMPLES", 10, "a passage that stands in more examples is the set's "
                                 "template and is not searched", minimum=1, digest=False)  # fmt: skip
+
+
+_CLASSIFIER = re.compile(r"([a-z][a-z0-9_]{0,39}):(.+)", re.DOTALL)
+
+
+def _check_classifiers(value: tuple[str, ...]) -> str | None:
+    names = []
+    for pair in value:
+        found = _CLASSIFIER.fullmatch(pair)
+        if not found:
+            return f"expected name:path pairs such as worth:models/worth.npz (a name is a-z, then a-z, 0-9, _), not {pair!r}"
+        names.append(found[1])
+    twice = sorted({name for name in names if names.count(name) > 1})
+    return f"the name {twice[0]} stands for two classifiers; give one of them another name" if twice else None
+
+
+def classifiers_of(value: tuple[str, ...]) -> dict[str, str]:
+    """The paths of classifiers by name, in the order of the setting."""
+    return {name: path for name, _, path in (pair.partition(":") for pair in value)}
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifyConfig:
+    """Is it like what people want to keep? The digest takes the content of the models, not their paths."""
+
+    classifiers: tuple[str, ...] = setting("CLASSIFIERS", (), "classifiers that score every text, as name:path (gristmill "
+                                           "classify train); the card of each says whether a text below its threshold is "
+                                           "rejected", check=_check_classifiers, digest=False)  # fmt: skip

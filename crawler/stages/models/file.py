@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -32,7 +33,8 @@ MOST_BYTES = 1 << 31
 """Of a file's arrays, unpacked."""
 _NAME = re.compile(r"(?P<place>.+?)(?:#(?P<digest>[0-9a-f]{8,64}))?")
 _PACKAGED = re.compile(r"[A-Za-z_][\w.]*:[\w.-]+")
-_DAMAGE = (BadZipFile, zlib.error, ValueError, KeyError, TypeError, EOFError, OSError, NotImplementedError)
+_DAMAGE = (BadZipFile, zlib.error, struct.error, ValueError, LookupError, TypeError, AttributeError, EOFError, OSError,
+           RuntimeError, MemoryError, SyntaxError)  # fmt: skip
 """What zipfile, numpy and orjson raise on bytes that are no such file."""
 
 
@@ -51,6 +53,7 @@ class Card(TypedDict):
     figures: dict[str, float]
     parts: NotRequired[dict[str, str]]  # by name, the runtime of each
     features: NotRequired[list[dict[str, Any]]]
+    classifier: NotRequired[dict[str, Any]]  # what a crawl and its reader need of a classifier of texts
     format: NotRequired[int]
 
 
@@ -80,10 +83,13 @@ def load(name: str, kind: str, compute: Compute) -> Stored:
     found = read(name)
     if found.card["kind"] != kind:
         raise ModelError(f"model {name}: is of the kind {found.card['kind']!r}, expected {kind!r}")
-    stored = [
-        Features(one["group"], one["version"], tuple(one["names"]), found.arrays[f"features.{one['group']}"])
-        for one in found.card["features"]
-    ]
+    try:
+        stored = [
+            Features(one["group"], one["version"], tuple(one["names"]), found.arrays[f"features.{one['group']}"])
+            for one in found.card["features"]
+        ]
+    except _DAMAGE as error:
+        raise _damaged(name, error) from error
     if other := complaint(stored, compute(found.probe)):
         raise ModelError(
             f"model {name}: was trained on other features than this version computes ({other}): "
@@ -135,7 +141,12 @@ def write(path: Path, card: Card, parts: Mapping[str, Any], probe: bytes, comput
     }
     arrays: dict[str, Any] = {"card": np.frombuffer(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), np.uint8)}
     arrays |= {"probe": np.frombuffer(probe, np.uint8)}
-    arrays |= {f"{name}.{one.name}": getattr(part, one.name) for name, part in parts.items() for one in fields(part)}
+    arrays |= {
+        f"{name}.{one.name}": getattr(part, one.name)
+        for name, part in parts.items()
+        for one in fields(part)
+        if one.init
+    }
     arrays |= {f"features.{one.group}": one.probe for one in features}
     np.savez_compressed(path, **arrays)
 
@@ -149,8 +160,9 @@ def _bytes(name: str) -> bytes:
             return resources.files(package).joinpath(file).read_bytes()
         return Path(place).read_bytes()
     except (OSError, ModuleNotFoundError) as error:
+        why = getattr(error, "strerror", None) or error
         raise ModelError(
-            f"model {name}: cannot be read ({error}); give the path of a model's file, or package:file"
+            f"model {name}: cannot be read ({why}); give the path of a model's file, or package:file"
         ) from error
 
 

@@ -1,0 +1,227 @@
+"""Examples are texts with an answer: labels of the judge view, or files and corpora that are all good or all bad.
+
+Of two labels by one judge on one page the later counts; several judges of a text make a share. A label holds for the
+text that was judged (`doc_id`): of a page that has changed since it says nothing. Whatever is left out is counted, with
+the first few names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from crawler.dataset.pages import page_name
+from crawler.dataset.rewrite import corpus_place, records_in
+from crawler.problems import InputError
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import REJECTED, SHARDS
+from crawler.storage.files.shards import read_lines
+from crawler.urls.canonicalize import registrable_domain
+
+LABELS = "labels.jsonl"
+ANSWERS = {"keep": 1.0, "reject": 0.0}
+NAMED = 3
+_PACKED = (".zst", ".gz")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text with its answer. good: share of judges that keep it, 0–1; weight: what it counts, 1 in the mean.
+
+    language: ISO 639-1, None where nobody knows it; site: registrable domain; page_type: "" where it is unknown; at:
+    when it was judged, RFC 3339; digest: of the configuration that made the text.
+    """
+
+    url: str
+    text: str
+    good: float
+    site: str
+    language: str | None = None
+    page_type: str = ""
+    stratum: str = ""
+    weight: float = 1.0
+    judges: int = 1
+    at: str = ""
+    digest: str = ""
+
+
+@dataclass(slots=True)
+class Examples:
+    """What was read. left_out: how many by reason; named: the first of each; siteless: texts without a URL."""
+
+    found: list[Example] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    named: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    siteless: int = 0
+
+    def leave(self, why: str, name: str) -> None:
+        """Count what is not used."""
+        self.left_out[why] += 1
+        if len(self.named[why]) < NAMED:
+            self.named[why].append(name)
+
+    def sentences(self) -> list[str]:
+        """One for each reason."""
+        return [
+            f"{count:,} left out: {why} ({', '.join(self.named[why])}{', …' if count > NAMED else ''})"
+            for why, count in self.left_out.most_common()
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    url: str
+    doc_id: str
+    judge: str
+    good: float
+    values: Mapping[str, Any]
+
+
+def read_labels(sources: Iterable[str], into: Examples) -> None:
+    """Add what judges said. A source is a file of labels with their texts, or a corpus with its `labels.jsonl`.
+
+    Raises: InputError where a source cannot be read, or no label has a text; StorageError.
+    """
+    for source in sources:
+        corpus = Path(source) if Path(source).is_dir() else None
+        labels = list(_labels(corpus / LABELS if corpus else Path(source), into))
+        last = {(label.judge, label.url): label for label in labels}
+        by_text: dict[tuple[str, str], list[_Label]] = defaultdict(list)
+        for label in last.values():
+            by_text[(label.url, label.doc_id)].append(label)
+        records, sizes = _records(str(corpus), by_text) if corpus else ({}, Counter[str]())
+        made = [_example(some, records.get(key)) for key, some in by_text.items()]
+        for example in made:
+            if not example.text.strip():
+                into.leave("the label has no text, and the corpus has none of what was judged", example.url)
+        usable = [example for example in made if example.text.strip()]
+        if made and not usable:
+            raise InputError(
+                [f"{source}: no label has a text; give the folder of the corpus in place of its labels.jsonl"]
+            )
+        into.found += _weighted(usable, sizes)
+
+
+def read_texts(sources: Iterable[str], good: float, into: Examples, most: int) -> None:
+    """Add the texts of files (JSON lines with `text` and `url`) or the kept documents of corpora, all with one answer.
+
+    Raises: InputError where a source cannot be read; StorageError.
+    """
+    for source in sources:
+        count = 0
+        for name, record in _texts(source, into):
+            if count >= most:
+                into.leave(f"{source} has more than --most {most} texts", name)
+                continue
+            count += 1
+            url = str(record.get("canonical_url") or record.get("url") or "")
+            into.siteless += not url
+            made = _described(record, url or name, good)
+            into.found.append(made if url else replace(made, site=name))
+
+
+def _texts(source: str, into: Examples) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if Path(source).is_dir() or "://" in source:
+        with corpus_place(source) as place:
+            for record in records_in(place):
+                yield str(record["url"]), record
+        return
+    for name, values in _lines(Path(source), into):
+        if isinstance(values.get("text"), str) and values["text"].strip():
+            yield name, values
+        else:
+            into.leave("the line has no text", name)
+
+
+def _labels(path: Path, into: Examples) -> Iterator[_Label]:
+    for name, values in _lines(path, into):
+        answer = values.get("answer")
+        if not isinstance(values.get("url"), str) or answer not in ANSWERS:
+            into.leave("the line is no label: it needs url, and answer keep or reject", name)
+            continue
+        yield _Label(
+            values["url"], str(values.get("doc_id") or ""), str(values.get("judge") or ""), ANSWERS[answer], values
+        )
+
+
+def _lines(path: Path, into: Examples) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The JSON objects of a file, each with the name of its line. Raises: InputError."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(read_lines(file, path.name) if path.suffix in _PACKED else file, 1):
+                values = _object(line)
+                if values is not None:
+                    yield f"{path}:{number}", values
+                elif line.strip():
+                    into.leave("the line is no JSON object", f"{path}:{number}")
+    except OSError as error:
+        raise InputError([f"{path}: cannot be read ({error.strerror}); expected a file of JSON lines"]) from None
+    except StorageError as error:
+        raise InputError([str(error)]) from None
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        values = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    return values if isinstance(values, dict) else None
+
+
+def _records(
+    corpus: str, wanted: Mapping[tuple[str, str], object]
+) -> tuple[dict[tuple[str, str], Mapping[str, Any]], Counter[str]]:
+    """The records that were judged, by page and text, and how many documents have each verdict."""
+    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    sizes = Counter[str]()
+    with corpus_place(corpus) as place:
+        for record in records_in(place, (SHARDS, REJECTED)):
+            sizes[str(record.get("reason") or "kept")] += 1
+            key = page_name(record), str(record.get("doc_id") or "")
+            if key in wanted and record.get("text"):
+                found[key] = record
+    return found, sizes
+
+
+def _example(labels: list[_Label], record: Mapping[str, Any] | None) -> Example:
+    own = next((label.values for label in reversed(labels) if label.values.get("text")), labels[-1].values)
+    good = sum(label.good for label in labels) / len(labels)
+    made = _described({**(record or {}), **{name: value for name, value in own.items() if value}}, labels[0].url, good)
+    return replace(made, judges=len(labels))
+
+
+def _described(values: Mapping[str, Any], url: str, good: float) -> Example:
+    def said(name: str) -> str:
+        return str(values.get(name) or "")
+
+    return Example(
+        url=url,
+        text=said("text"),
+        good=good,
+        site=said("domain") or _site(url),
+        language=said("language") or None,
+        page_type=said("page_type"),
+        stratum=said("stratum"),
+        at=said("at") or said("crawled_at"),
+        digest=said("config_digest"),
+    )
+
+
+def _site(url: str) -> str:
+    try:
+        return registrable_domain(url)
+    except ValueError:  # a name that is no URL is a site of its own
+        return url
+
+
+def _weighted(found: list[Example], sizes: Mapping[str, int]) -> list[Example]:
+    """Each judged text stands for as many of its verdict as there are for one that was judged; 1 in the mean."""
+    judged = Counter(example.stratum for example in found)
+    raw = [max(sizes.get(one.stratum, 0), judged[one.stratum]) / judged[one.stratum] for one in found]
+    mean = sum(raw) / len(raw) if raw and sizes else 1.0
+    return [replace(one, weight=weight / mean) for one, weight in zip(found, raw, strict=True)] if sizes else found

@@ -1,0 +1,49 @@
+"""The classify stage scores a text with every classifier that CLASSIFIERS names, and rejects it where a card says so.
+
+A classifier says nothing about a text in a language that it was not trained on: the record then has no score of it, and
+no threshold applies. What is scored is the redacted text, as the record has it.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from crawler.config.text import ClassifyConfig, classifiers_of
+from crawler.document import Document, Drop, DropReason
+from crawler.stages.classify.model import Classifier, open_classifier
+from crawler.stages.models.file import ModelError
+
+
+class ClassifyStage:
+    """Fills `classifier_scores`; without CLASSIFIERS nothing happens here."""
+
+    name: ClassVar[str] = "classify"
+
+    def __init__(self, config: ClassifyConfig) -> None:
+        """Raises: ModelError where a classifier cannot be used."""
+        self._models: dict[str, Classifier] = {
+            name: open_classifier(path) for name, path in classifiers_of(config.classifiers).items()
+        }
+
+    def __call__(self, doc: Document) -> Document | Drop:
+        """Every classifier scores before one decides: the first in the setting whose card says drop."""
+        doc.classifier_scores = {
+            name: model.score(doc.text) for name, model in self._models.items() if doc.language in model.languages
+        }
+        for name, score in doc.classifier_scores.items():
+            model = self._models[name]
+            if model.action == "drop" and score < model.threshold:
+                detail = f"{name}: {score:.4f} is below {model.threshold:g}"
+                return Drop(self.name, DropReason.LOW_CLASSIFIER_SCORE, detail)
+        return doc
+
+
+def check_classifiers(config: ClassifyConfig) -> list[str]:
+    """What keeps the classifiers from being used, one sentence each."""
+    problems = []
+    for name, path in classifiers_of(config.classifiers).items():
+        try:
+            open_classifier(path)
+        except ModelError as error:
+            problems.append(f"CLASSIFIERS={name}:{path}: {error}")
+    return problems
