@@ -86,6 +86,27 @@ def forget_elsewhere(
     return Forgotten(sum(count or 0 for count in gone.values()), freed, untold)
 
 
+def retell(config: Config, place: Place, freed: Collection[str]) -> None:
+    """After pages were judged again: free the claims of these in the duplicate index, claim what is kept now, and have
+    the next crawl judge by the same settings.
+
+    Nothing where no frontier is at hand: it is made anew from the corpus when a crawl begins. Raises: FrontierError,
+    DedupError.
+    """
+    from crawler.dedup.admin import forget, with_index
+    from crawler.dedup.loading import claim_kept
+    from crawler.frontier.operate import with_frontier
+    from crawler.frontier.rules import judge_by
+
+    if not has_frontier_at_hand(config, place):
+        return
+    for crawl in place.manifest()["crawls"]:
+        own = _of_crawl(config, crawl)
+        forget(own, freed)
+        with_index(own, lambda index, own=own: claim_kept(index, own, place))  # type: ignore[misc]
+        with_frontier(own, lambda frontier, own=own: judge_by(frontier, own))  # type: ignore[misc]
+
+
 def take_again(config: Config, place: Place, domains: frozenset[str]) -> bool:
     """Let the frontiers take URLs of these domains again; False where none is at hand. Raises: FrontierError."""
     from crawler.frontier.exclusion import unblock
