@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from crawler.config import Config
 from crawler.dataset.affected import Affected
@@ -97,6 +98,8 @@ class _Work:
         self._place, self._config = place, config
         manifest = place.manifest()
         self._archives = {entry["path"] for entry in manifest["files"] if entry["kind"] == ARCHIVE}
+        folder = place.path_of(ARCHIVE)
+        self._folders = {ARCHIVE, folder if place.remote else str(Path(folder).resolve())}  # a replay names it whole
         self._affected = Affected(manifest, config, records_in(place, PAGES))
         self.found = Rejudged()
         self._names = sqlite3.connect("")  # a temporary file, where memory does not hold it
@@ -110,7 +113,7 @@ class _Work:
         may = 0
         for record in records_in(self._place, PAGES):
             if not self._is_archived(record):
-                expired = str(record.get("warc_file") or "").startswith(f"{ARCHIVE}/")
+                expired = self._own(record) is not None
                 self.found.expired += expired
                 self.found.unarchived += not expired
             elif self._affected.may_change(record):
@@ -175,7 +178,12 @@ class _Work:
         return Holding(new)
 
     def _is_archived(self, record: Record) -> bool:
-        return record.get("warc_file") in self._archives and record.get("warc_offset") is not None
+        return self._own(record) in self._archives and record.get("warc_offset") is not None
+
+    def _own(self, record: Record) -> str | None:
+        """The record's archive file as the manifest names it; None where it is no file of this corpus."""
+        folder, _, name = str(record.get("warc_file") or "").rpartition("/")
+        return f"{ARCHIVE}/{name}" if folder in self._folders else None
 
     def _is_here(self, duplicate: Record) -> bool:
         """Whether a duplicate repeats a page of this corpus: another crawl on the index may have the other copy."""

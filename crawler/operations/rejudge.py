@@ -26,8 +26,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def judge_again(opts: argparse.Namespace, load: Load) -> Answer:
     """Judge what the settings can change. Raises: ConfigError, StorageError, FrontierError, DedupError."""
-    from crawler.dataset.rejudge import rejudge
-    from crawler.operations.forgetting import load_with_frontier, retell
+    from crawler.frontier import rejudged
+    from crawler.operations.forgetting import load_with_frontier
     from crawler.stages import chain
 
     config = load_with_frontier(load, opts.corpus)
@@ -35,10 +35,9 @@ def judge_again(opts: argparse.Namespace, load: Load) -> Answer:
         return Answer(problems=problems)
     with corpus_place(opts.corpus, config.storage.spool_dir) as place:
         quiet = opts.json or not sys.stderr.isatty()
-        done = rejudge(place, config, now=time.time(), keep_old=not opts.drop_old, quiet=quiet)
+        done = rejudged.judge_again(place, config, now=time.time(), keep_old=not opts.drop_old, quiet=quiet)
         if done.version is not None:
             tell_outdated(place)
-            retell(config, place, done.free)
     return Answer({name: getattr(done, name) for name in COUNTS} | {"corpus_version": done.version}, _lines(done))
 
 
