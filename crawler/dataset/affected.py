@@ -1,7 +1,8 @@
 """Which archived pages can other settings judge otherwise? A page that was rejected before they count cannot change.
 
 Runs say which sections of their settings had which digest (`judging_parts`), records say which stage rejected them.
-Where a run is of an older version, or the code is another one, every page may change.
+Where a run is of an older version, the code is another one, or pages were visited again (an earlier visit decides about
+copies of its text), every page may change.
 """
 
 from __future__ import annotations
@@ -48,8 +49,10 @@ class Affected:
     def may_change(self, record: Record) -> bool:
         """True where these settings may give the page of a record another verdict or another text."""
         first = self._first_of(record.get("config_digest") or "", record.get("pipeline_version") or "")
+        if first > len(STAGES):
+            return False
         place = _place(record)
-        return place >= first or (first <= len(STAGES) and place >= _READ and self._may_be_compared(record["domain"]))
+        return self._visited_again or place >= first or (place >= _READ and self._may_be_compared(record["domain"]))
 
     def _first_of(self, digest: str, version: str) -> int:
         if version != __version__:
@@ -68,7 +71,7 @@ class Affected:
 
     def _may_be_compared(self, domain: str) -> bool:
         """Whether the pages of a domain are enough for a quarantine by yield: then each decides about the others."""
-        return self._few is not None and (self._visited_again or self._read[domain] > self._few)
+        return self._few is not None and self._read[domain] > self._few
 
 
 def _begins(section: str) -> int:

@@ -8,7 +8,6 @@ it; others begin anew.
 from __future__ import annotations
 
 import ctypes
-import json
 import shutil
 import signal
 import sqlite3
@@ -23,10 +22,12 @@ from typing import Any
 import orjson
 
 from crawler.config import Config
+from crawler.dataset.pages import page_key
 from crawler.dataset.rewrite import records_in
 from crawler.storage.archive.places import expand
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.journal import replace_file
 from crawler.storage.files.place import ARCHIVE, MANIFEST, PAGES, Place
 from crawler.storage.files.records import Record, encode, held_kind
 
@@ -48,6 +49,11 @@ def capture_of(record: Record) -> bytes | None:
     return f"{str(file).rpartition('/')[2]}\n{offset}\n{record.get('warc_record_id') or ''}".encode()
 
 
+def visit_of(record: Record) -> bytes:
+    """What tells the visit of a record from all others: its page, and when it was fetched."""
+    return page_key(record) + str(record.get("crawled_at")).encode()
+
+
 class Replay:
     """The folder of one replay. state: what it depends on beside the settings; another one makes it begin anew."""
 
@@ -63,7 +69,7 @@ class Replay:
         archive, which other pages are compared with. Nothing where a replay is to be continued. Raises: StorageError.
         """
         marked = self._folder / "state.json"
-        if marked.exists() and json.loads(marked.read_text()) == self._mark:
+        if marked.exists() and orjson.loads(marked.read_bytes()) == self._mark:
             return
         self.remove()
         self._folder.mkdir(parents=True)
@@ -77,7 +83,7 @@ class Replay:
             file = str(record.get("warc_file") or "").rpartition("/")[2]
             _put(corpus, record | {"worker_id": _SEED, "warc_file": names.get(file, record.get("warc_file"))})
         corpus.close()
-        marked.write_text(json.dumps(self._mark))  # last: without it the next call begins anew
+        replace_file(marked, orjson.dumps(self._mark))  # last: without it the next call begins anew
 
     def run(self, *, quiet: bool) -> None:
         """Judge. quiet: no live progress. Raises: StorageError where it could not judge all."""
@@ -120,18 +126,26 @@ class Replay:
         path.unlink(missing_ok=True)
         self._results = sqlite3.connect(path)
         self._results.execute("PRAGMA journal_mode=OFF")
-        self._results.execute("CREATE TABLE results (capture BLOB PRIMARY KEY, record BLOB) WITHOUT ROWID")
-        rows = ((capture, encode(record)) for record in self.results() if (capture := capture_of(record)))
-        self._results.executemany("INSERT OR REPLACE INTO results VALUES (?, ?)", rows)
+        self._results.execute("CREATE TABLE results (capture BLOB PRIMARY KEY, visit BLOB, record BLOB) WITHOUT ROWID")
+        rows = (
+            (capture, visit_of(record), encode(record)) for record in self.results() if (capture := capture_of(record))
+        )
+        self._results.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)
+        self._results.execute("CREATE INDEX visits ON results (visit)")
         count: int = self._results.execute("SELECT count(*) FROM results").fetchone()[0]
         return count
 
-    def find(self, capture: bytes) -> Record | None:
-        """The record that the replay made of an archived page."""
+    def find(self, record: Record) -> Record | None:
+        """The record that the replay made of the archived page of a record; or of the same visit, where the crawl named
+        another place of it: that of the page as it was before, for one that is gone.
+        """
         assert self._results is not None, "collect first"
-        with closing(self._results.execute("SELECT record FROM results WHERE capture = ?", [capture])) as found:
-            row = found.fetchone()
-        return None if row is None else orjson.loads(row[0])
+        for column, key in (("capture", capture_of(record)), ("visit", visit_of(record))):
+            query = f"SELECT record FROM results WHERE {column} = ?"  # noqa: S608  # our own columns
+            with closing(self._results.execute(query, [key])) as found:
+                if (row := found.fetchone()) is not None:
+                    return dict(orjson.loads(row[0]))
+        return None
 
     def remove(self) -> None:
         """Leave nothing of it."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from crawler.config import Config
 from crawler.dataset.affected import Affected
-from crawler.dataset.judged_again import Replay, capture_of, state_of
+from crawler.dataset.judged_again import Replay, state_of
 from crawler.dataset.pages import page_key, page_name
 from crawler.dataset.rewrite import (
     Decision,
@@ -36,8 +36,8 @@ from crawler.storage.files.records import Record, held_kind, is_duplicate, is_he
 
 BY = "dataset rejudge"
 """The operation's name in the lineage."""
-_OF_THE_RUN = ("crawl_id", "worker_id", "warc_file")
-"""Fields that name run, worker and archive file: they stay those of the fetch."""
+_OF_THE_RUN = ("crawl_id", "worker_id", "warc_file", "warc_record_id", "warc_offset")
+"""Fields that name run, worker and place in the archive: they stay those of the fetch."""
 
 
 @dataclass(slots=True)
@@ -151,7 +151,7 @@ class _Work:
     def _decide(self, old: Record, replay: Replay) -> Decision:
         if not self._is_archived(old):
             return old
-        new = replay.find(capture_of(old) or b"")
+        new = replay.find(old)
         if new is None:
             if not self._affected.may_change(old):
                 return old | {"config_digest": self._config.digest}
