@@ -26,6 +26,7 @@ from crawler.config.text import PROFILE_NAMES
 from crawler.dataset.registry.behind import refusals_of
 from crawler.dedup.index import DedupError
 from crawler.dedup.make import make_index
+from crawler.downloader import named_hosts
 from crawler.frontier.again import after_outage, retry_failed
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
@@ -89,6 +90,7 @@ def prepare(
         problems += [] if isinstance(plan, ReplayPlan) else _signature_problems(config, problems)  # it asks nobody
         if isinstance(plan, SeedPlan):
             problems += _contact_problems(config, plan, problems)
+            problems += _network_problems(config, plan, problems)
             problems += _browser_problems(config, plan)
     if problems or config is None:
         raise InputError(problems)
@@ -310,11 +312,22 @@ def _contact_problems(config: Config, plan: SeedPlan, problems: list[str]) -> li
     return [problem] if problem else []
 
 
+def _network_problems(config: Config, plan: SeedPlan, problems: list[str]) -> list[str]:
+    """A crawl none of whose hosts may be asked would make a corpus of nothing but refusals, which stay."""
+    if any(problem.startswith("NETWORK_") for problem in problems):
+        return []
+    problem = named_hosts.problem_of(config, _hosts_of(plan))
+    return [problem] if problem else []
+
+
+def _hosts_of(plan: SeedPlan) -> set[str]:
+    scope = plan.scope
+    return {*scope.link_hosts, *scope.listed_hosts, *(entry.domain for entry in scope.entries)}
+
+
 def contact_problem(config: Config, plan: SeedPlan) -> str | None:
     """Off loopback the crawler says who it is: a site owner must be able to reach a person."""
-    scope = plan.scope
-    hosts = sorted({*scope.link_hosts, *scope.listed_hosts, *(entry.domain for entry in scope.entries)})
-    strangers = [host for host in hosts if not _on_this_machine(host)]
+    strangers = [host for host in sorted(_hosts_of(plan)) if not _on_this_machine(host)]
     if config.crawl.contact or not strangers:
         return None
     return (

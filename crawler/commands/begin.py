@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import ipaddress
-import socket
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -18,7 +16,7 @@ from scrapy.utils.conf import arglist_to_dict
 
 from crawler.commands.spider_names import no_spider, unknown_spider
 from crawler.config import ConfigError
-from crawler.policy.network import METADATA, NetworkRules
+from crawler.downloader.named_hosts import closed_addresses
 from crawler.problems import InputError
 from crawler.runtime import load
 from crawler.seeds.arguments import plan_of
@@ -42,6 +40,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("Where the crawl begins")
     for name, (metavar, meaning) in _SOURCES.items():
         group.add_argument(f"--{name.replace('_', '-')}", metavar=metavar, help=meaning)
+    group.add_argument(
+        "--below",
+        action="store_const",
+        const="yes",
+        help="stay below the folder of each URL: https://example.org/docs/a leads to /docs/ alone",
+    )
     group.add_argument("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE",
                        help="the same as an argument of the spider, such as url=https://example.org/")  # fmt: skip
 
@@ -83,7 +87,7 @@ def spider_and_arguments(
 def arguments_of(urls: list[str], opts: argparse.Namespace) -> dict[str, str]:
     """The spider's arguments: `-a`, with what the URLs and options say. Raises: UsageError for what is said twice."""
     given: dict[str, str] = opts.spargs
-    typed = {name: value for name in _SOURCES if (value := getattr(opts, name)) is not None}
+    typed = {name: value for name in (*_SOURCES, "below") if (value := getattr(opts, name)) is not None}
     typed |= {"url": ",".join(urls)} if urls else {}
     if twice := sorted(set(typed) & set(given)):
         raise UsageError(f"-a {twice[0]}=… repeats what is given without -a")
@@ -102,7 +106,7 @@ def open_local(settings: Settings, hosts: Iterable[str]) -> None:
     hosts: as in a URL, with a port where it is not the usual one. Raises: UsageError where no host has such an address.
     """
     parts = [urlsplit(f"//{host}") for host in hosts]
-    found = sorted({address for part in parts if part.hostname for address in _closed(part.hostname)})
+    found = sorted({address for part in parts if part.hostname for address in closed_addresses(part.hostname)})
     if not found:
         raise UsageError("--allow-local: none of these hosts is on this machine or in a private network")
     with suppress(ConfigError):  # told by the checks of the command
@@ -110,13 +114,3 @@ def open_local(settings: Settings, hosts: Iterable[str]) -> None:
         ports = {*policy.network_ports, *(part.port for part in parts if part.port)}
         settings.set("NETWORK_ALLOW", ",".join([*policy.network_allow, *found]), priority="cmdline")
         settings.set("NETWORK_PORTS", ",".join(map(str, sorted(ports))), priority="cmdline")
-
-
-def _closed(host: str) -> list[str]:
-    """The addresses of the host that are not open to everybody, as networks of one; never a cloud's metadata."""
-    try:
-        known = {str(entry[4][0]) for entry in socket.getaddrinfo(host, None)}
-    except OSError:
-        return []
-    closed = (address for address in known if NetworkRules().address_complaint(address))
-    return [str(ipaddress.ip_network(address)) for address in closed if ipaddress.ip_address(address) not in METADATA]

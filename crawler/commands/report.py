@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,6 +12,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.command import ProjectCommand
+from crawler.number import number_of
 from crawler.operations.answer import Answer, Fields
 from crawler.operations.numbers import whole
 
@@ -21,6 +24,7 @@ HTML_SAMPLES = 10
 TOP = 20
 OUT_OF_BOUNDS = 3
 """Exit code of `--check` where a gate does not hold."""
+_SHOWING = ("html", "eu", "samples")
 _BY = ("domain", "batch", "day", "tier", "language")
 
 
@@ -36,6 +40,11 @@ class Command(ProjectCommand, ScrapyCommand):
         "summary": ("object or null", "what is in the corpus: the content of stats.json; null with --by and --check"),
         "accounts": ("object or null", "with --by: by, currency, uncounted, shared, whole and groups (docs/report.md)"),
         "gates": ("integer or null", "with --check: how many were compared; those that do not hold are the problems"),
+        "dossier": (
+            "object or null",
+            "with --domain, --url, --person: corpus, version, records, states, pages, control_files, withdrawals, "
+            "copies, unread",
+        ),
         "written": ("list of string", "files that were written"),
     }
 
@@ -58,11 +67,21 @@ class Command(ProjectCommand, ScrapyCommand):
             help="exit with 3 where a figure is outside the bounds in GATES",
         )
 
+        about = parser.add_argument_group("For the one who answers for it")
+        about.add_argument(
+            "--domain", metavar="D", help="what there is of a domain with its subdomains: one page to print"
+        )
+        about.add_argument("--url", metavar="U", help="the same of a page")
+        about.add_argument("--person", metavar="NAME", help="the same of pages that name a person; - reads the name")
+        about.add_argument("--out", metavar="FILE.html", help="where that page is written, outside the corpus")
+
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Exit code 1 where there is no corpus or a file is damaged; see `OUT_OF_BOUNDS`."""
         if len(args) != 1:
             raise UsageError("expected one CORPUS_DIR")
         _refuse_mixtures(opts)
+        if _asks_about(opts):
+            return self._dossier(args[0], opts)
         if opts.check is not None:
             answer = self._check(args[0], Path(opts.check))
         elif opts.by:
@@ -144,6 +163,29 @@ class Command(ProjectCommand, ScrapyCommand):
             return Answer(facts, problems=[str(breach) for breach in breaches], exitcode=OUT_OF_BOUNDS)
         return Answer(facts, [f"{len(bounds):,} gates hold for {corpus_dir}"])
 
+    def _dossier(self, corpus_dir: str, opts: argparse.Namespace) -> Answer:
+        """Exit code 1 where something could not be looked at. Raises: UsageError, InputError, StorageError."""
+        from crawler.observe.dossier import webpage
+        from crawler.observe.dossier.gather import Question, gather
+        from crawler.operations.common import reading
+        from crawler.storage.files.place import Place
+        from crawler.times import rfc3339
+
+        if not opts.out:
+            raise UsageError("--out is missing: the file for the page, outside the corpus")
+        person = sys.stdin.readline().strip() if opts.person == "-" else opts.person
+        place, path = Place(corpus_dir), Path(opts.out)
+        webpage.check_outside(place, path)
+        try:
+            with reading() as say:
+                question = Question(opts.domain or "", opts.url or "", person or "")
+                found = gather(place, question, progress=lambda name: say(f"reading {name}"))
+        except ValueError:
+            raise UsageError("--person: expected a name with letters") from None
+        webpage.write(found, path, made_at=rfc3339(time.time()))
+        facts = _facts(dossier=found.as_dict(), written=[str(path)])
+        return Answer(facts, [f"{number_of(found.total, 'record')}; written: {path}"], found.unread)
+
     def _books(self, corpus_dir: str) -> Books:
         """The accounts, with what no entry of the manifest has read from the records. Raises: StorageError."""
         from crawler.observe.report import accounts
@@ -162,12 +204,24 @@ class Command(ProjectCommand, ScrapyCommand):
 
 
 def _facts(**found: Any) -> dict[str, Any]:
-    return {"summary": None, "accounts": None, "gates": None, "written": [], **found}
+    return {"summary": None, "accounts": None, "gates": None, "dossier": None, "written": [], **found}
+
+
+def _asks_about(opts: argparse.Namespace) -> bool:
+    return any(value is not None for value in (opts.domain, opts.url, opts.person))
 
 
 def _refuse_mixtures(opts: argparse.Namespace) -> None:
     """Raises: UsageError where an option would do nothing."""
-    shown = [name for name in ("html", "eu", "samples") if getattr(opts, name) not in (None, False)]
+    about = [name for name in ("domain", "url", "person") if getattr(opts, name) is not None]
+    others = [name for name in (*_SHOWING, "by", "check") if getattr(opts, name) not in (None, False)]
+    if len(about) > 1 or (about and others):
+        raise UsageError(f"--{about[0]} cannot be combined with --{(about[1:] + others)[0]}: call the command twice")
+    if opts.out is not None and not about:
+        raise UsageError("--out goes with --domain, --url or --person")
+    if any(getattr(opts, name) == "" for name in about):
+        raise UsageError(f"--{about[0]} is empty")
+    shown = [name for name in _SHOWING if getattr(opts, name) not in (None, False)]
     alone = [name for name in ("by", "check") if getattr(opts, name) is not None]
     if len(alone) + bool(shown) > 1 and alone:
         raise UsageError(f"--{alone[0]} cannot be combined with --{(alone[1:] + shown)[0]}: call the command twice")

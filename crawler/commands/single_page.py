@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from scrapy import Request
 from scrapy.exceptions import UsageError
@@ -25,7 +25,7 @@ class PageCommand(ProjectCommand):
 
     requires_crawler_process = True
 
-    offers = options.ASKING
+    offers: ClassVar[tuple[str, ...]] = options.ASKING
     usage = "[options] URL"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:

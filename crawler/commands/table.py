@@ -15,6 +15,7 @@ TASKS: Mapping[str, Mapping[str, str]] = {
     },
     "Ask before you crawl": {
         "optout": "May a page be fetched and kept, and who says so?",
+        "text": "Print what a crawl would keep of a page, and why not",
         "fetch": "Print a page as the crawl would get it, if allowed",
         "view": "Open a page in a browser as the crawl would get it, if allowed",
         "shell": "A console that fetches pages as the crawl would, if allowed",

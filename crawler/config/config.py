@@ -111,7 +111,29 @@ class Config:
     @property
     def judging_digest(self) -> str:
         """As `digest`, over the settings that can change a verdict or a text once the page was fetched."""
-        return _digest_of({name: value for name, value in self.deciding().items() if name not in _FETCHING})
+        return _digest_of(self.judging())
+
+    def judging(self) -> dict[str, Any]:
+        """Of `deciding`, the settings that can change a verdict or a text once the page was fetched."""
+        return {name: value for name, value in self.deciding().items() if name not in _FETCHING}
+
+    @property
+    def judging_parts(self) -> dict[str, str]:
+        """`judging_digest` taken apart: of each section by its name, and of the stages of other packages."""
+        deciding = self.deciding()
+        parts = {name: (getattr(self, name),) for name in SECTIONS} | {"added": self.added}
+        digests = {
+            part: _digest_of(
+                {
+                    name: deciding[name]
+                    for section in sections
+                    for f in fields(section)
+                    if f.metadata["digest"] and (name := f.metadata["name"]) not in _FETCHING
+                }
+            )
+            for part, sections in parts.items()
+        }
+        return digests | {"stages": _digest_of({"STAGES": self.stages})}
 
     def _digest(self) -> str:
         return _digest_of(self.deciding())

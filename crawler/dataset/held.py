@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from crawler.dataset.exclude import covers
 from crawler.dataset.pages import identity
 from crawler.dataset.registry.behind import refusals_of
-from crawler.dataset.rewrite import Decide, Rejection, Release, Rewritten, records_in, rewrite
+from crawler.dataset.rewrite import Decide, Decision, Rejection, Release, Rewritten, records_in, rewrite
 from crawler.dataset.supersede import is_pending, standing
 from crawler.dataset.verify import finish_dead_writers
 from crawler.dataset.versions import Cause
@@ -69,7 +69,7 @@ def _decide(place: Place, choice: Choice, decide: Decide, cause: Cause) -> Rewri
     finish_dead_writers(place)
     stale = _stale(place)
 
-    def judged(record: Record) -> Record | Rejection | Release | None:
+    def judged(record: Record) -> Decision:
         return decide(record) if choice.takes(record) and identity(record) not in stale else record
 
     return rewrite(place, judged, cause, folders=(HELD,))

@@ -21,8 +21,8 @@ from crawler.storage.corpus.recovery import lock_of, recover
 from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import AtWorkError
 from crawler.storage.files.formats import format_of
-from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, FOLDERS, LEDGERS, PAGES, REJECTED, SHARDS, Place
-from crawler.storage.files.records import Record, encode
+from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, FOLDERS, HELD, LEDGERS, PAGES, REJECTED, SHARDS, Place
+from crawler.storage.files.records import Record, encode, held_kind
 from crawler.storage.files.shards import ShardWriter, read_records, write_sealed
 from crawler.storage.types import Entry, JobRecord, Lineage, Made, Manifest, Sealed, Step
 
@@ -45,10 +45,17 @@ class Release:
     record: Record
 
 
-Decision = Record | Rejection | Release | None
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Answer of a decision: the document leaves its folder, and this record of it waits for a person in `held/`."""
+
+    record: Record
+
+
+Decision = Record | Rejection | Release | Holding | None
 Decide = Callable[[Record], Decision]
-"""Receives a record and answers it (kept as it is), another one (changed), a `Rejection`, a `Release`, or None (dropped
-without a trace). Called once for each record, in the order of `read_files` and of their lines."""
+"""Receives a record and answers it (kept as it is), another one (changed), a `Rejection`, a `Release`, a `Holding`, or
+None (dropped without a trace). Called once for each record, in the order of `read_files` and of their lines."""
 
 
 Annotate = Callable[["RewriteJob"], None]
@@ -74,6 +81,7 @@ class Rewritten:
     erased: int = 0
     annotated: int = 0
     released: int = 0
+    held: int = 0
 
 
 @contextmanager
@@ -218,6 +226,7 @@ class RewriteJob:
         counts |= {"erased": done.erased} if done.erased else {}
         counts |= {"annotated": self._annotated} if self._annotated else {}
         counts |= {"released": done.released} if done.released else {}
+        counts |= {"held": done.held} if done.held else {}
         self._ledger.rewrite = new_version(self.place, self._version, self._steps, counts, cause)
         self._ledger.save()
         return self._ledger.rewrite
@@ -236,6 +245,7 @@ class RewriteJob:
             erased=sum(step["dropped"] for step in archives),
             annotated=self._annotated,
             released=sum(step.get("released", 0) for step in pages),
+            held=sum(step.get("held", 0) for step in pages),
         )
 
     def annotate(self, name: str, job: JobRecord, rows: Iterable[Row]) -> int:
@@ -284,7 +294,8 @@ class RewriteJob:
         new = f"{folder}/{self.writer}-{number:06d}.{format_of(name).suffix}"
         step: Step = {"old": path, "new": new, "documents": 0, "changed": 0, "rejected": 0, "dropped": 0}
         written = write_sealed(self.place.root / new, self._lines(path, step))
-        if not (step["changed"] or step["rejected"] or step["dropped"] or step.get("released")):
+        moved = step["rejected"] + step["dropped"] + step.get("released", 0) + step.get("held", 0)
+        if not (step["changed"] or moved):
             self.place.discard_local(new)
             return
         if step["documents"]:
@@ -329,6 +340,9 @@ class RewriteJob:
             elif isinstance(decision, Rejection):
                 step["rejected"] += 1
                 self._move(decision.record, REJECTED, path)
+            elif isinstance(decision, Holding):
+                step["held"] = step.get("held", 0) + 1
+                self._move(decision.record, f"{HELD}/{held_kind(decision.record['reason'])}", path)
             elif isinstance(decision, Release):
                 step["released"] = step.get("released", 0) + 1
                 self._move(decision.record, SHARDS, path)

@@ -14,7 +14,7 @@ from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import AtWorkError
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import LEDGERS, MANIFEST, REPLACED, Place, index_path
-from crawler.storage.types import Counts, Lineage, Step
+from crawler.storage.types import Counts, JudgedBy, Lineage, Step
 from crawler.times import rfc3339
 
 
@@ -23,7 +23,7 @@ class Cause:
     """Why there is a new version. by: the operation; reason: for people; now: seconds since the epoch.
 
     keeps_old: the replaced files stay in `replaced/`. replacing_runs: how many runs that may have replaced records were
-    read for it; None where it is not about that.
+    read for it; None where it is not about that. judged_by: the settings by which pages were judged again.
     """
 
     by: str
@@ -31,6 +31,7 @@ class Cause:
     now: float
     keeps_old: bool = True
     replacing_runs: int | None = None
+    judged_by: JudgedBy | None = None
 
 
 def new_version(
@@ -60,6 +61,8 @@ def new_version(
     }
     if cause.replacing_runs is not None:
         step["replacing_runs"] = cause.replacing_runs
+    if cause.judged_by is not None:
+        step["judged_by"] = cause.judged_by
     return step
 
 

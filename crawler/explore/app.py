@@ -34,7 +34,7 @@ PAGES: tuple[tuple[str, Page], ...] = (
 """Below the number of a corpus: address and the function that shows it."""
 
 
-FORMS: tuple[tuple[str, Page], ...] = (("/judge", judge.answer),)
+FORMS: tuple[tuple[str, Page], ...] = (("/judge", judge.answer), ("/what-if", what_if.apply))
 """The same for what a form sends: the only addresses that write anything."""
 
 

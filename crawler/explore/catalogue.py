@@ -54,7 +54,13 @@ class Catalogue:
     """
 
     def __init__(self, place: Place, file: Path, *, crawling: bool = False) -> None:
-        self.place = place
+        self.place, self._crawling = place, crawling
+        self.is_changing = False  # whoever makes a version sets it: files that are gone are no fault then
+        self._opened = 0
+        self._open(file)
+
+    def _open(self, file: Path) -> None:
+        place, crawling = self.place, self._crawling
         self._entries = entries = read_files(place, PAGES)
         nothing = f"{place.url}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
         if not entries and not crawling:
@@ -73,6 +79,13 @@ class Catalogue:
     def start(self) -> None:
         """Begin to build."""
         self._thread.start()
+
+    def reopen(self) -> None:
+        """Read the version that stands now, from the start. Raises: StorageError."""
+        self.close()
+        self._opened += 1
+        self._open(self._file.with_name(f"{self._file.stem}-{self._opened}{self._file.suffix}"))
+        self.start()
 
     def wait(self, seconds: float) -> bool:
         """True once the build has ended, well or not."""
@@ -95,6 +108,8 @@ class Catalogue:
             try:
                 return cursor.execute(query, params).fetchall()
             except (duckdb.IOException, duckdb.PermissionException) as error:  # the latter: a file that is gone
+                if self.is_changing:
+                    raise NotReadyError("a new version of the corpus is being opened") from error
                 raise StorageError(f"{self.place.url}: {_CHANGED} ({str(error)[:200]})") from error
 
     @contextmanager

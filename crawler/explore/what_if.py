@@ -11,13 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.responses import Response
+
 from crawler.config import Config
 from crawler.dataset.records.filters import FilterError
+from crawler.explore.apply import apply_of, begin
 from crawler.explore.catalogue import Catalogue
 from crawler.explore.distributions import Figure, figure
 from crawler.explore.filters import Filter
 from crawler.explore.page_request import PageRequest
 from crawler.stages.language.codes import Scores, Tag
+from crawler.storage.corpus.judged import judging_digests
 
 SAMPLES = 6
 """Documents of each kind that are shown: those nearest to their threshold."""
@@ -141,27 +145,41 @@ def snippet(values: Values, before: Values) -> str:
 
 def what_if(request: PageRequest) -> tuple[str, dict[str, Any]]:
     """The page. Raises: FilterError, NotReadyError."""
-    before = now(request.config)
-    values = {s.setting: _value(s, dict(request.pairs).get(s.setting), before[s.setting]) for s in SLIDERS}
+    before, values = now(request.config), _values(request)
+    job = apply_of(request.catalogue)
     asked = WhatIf(request.catalogue, request.config)
     changed = [f"-s {name}={_plain(value)}" for name, value in values.items() if value != before[name]]
-    replay = (
-        "gristmill crawl replay",
-        f"-a archive='{request.catalogue.place.url}/archive/*.warc.gz'",
-        "-s CORPUS_DIR=other",
-    )
-    (others,) = request.catalogue.rows(
-        "SELECT count(*) FROM records WHERE config_digest IS DISTINCT FROM ? AND config_digest <> ''",
-        [request.config.digest],
-    )[0]
     return "what_if.html", {
         "sliders": [(slider, _plain(values[slider.setting]), _figure(request, slider)) for slider in SLIDERS],
         "outcome": asked.outcome(values),
         "samples": [(kind, asked.changing(values, kind, SAMPLES)) for kind in ("lost", "gained", "further", "freed")],
         "snippet": snippet(values, before),
-        "command": " ".join([*replay, *changed]),
-        "others": others,
+        "command": " ".join(["gristmill dataset rejudge", request.catalogue.place.url, *changed]),
+        "others": _others(request),
+        "job": job,
+        "values": {name: _plain(value) for name, value in values.items()},
+        "remote": request.catalogue.place.remote,
     }
+
+
+def apply(request: PageRequest) -> Response:
+    """Do it: the next version of the corpus. Raises: FilterError, NotReadyError."""
+    return begin(request, _values(request), _others(request))
+
+
+def _values(request: PageRequest) -> dict[str, float]:
+    before, given = now(request.config), dict(request.pairs)
+    return {s.setting: _value(s, given.get(s.setting), before[s.setting]) for s in SLIDERS}
+
+
+def _others(request: PageRequest) -> int:
+    """Records that were judged by other settings than those of who looks; what only fetches is none."""
+    config, known = request.config, judging_digests(request.catalogue.place.manifest())
+    alike = ["", config.digest, *(name for name, digest in known.items() if digest == config.judging_digest)]
+    (found,) = request.catalogue.rows(
+        "SELECT count(*) FROM records WHERE NOT list_contains(?, coalesce(config_digest, ''))", [alike]
+    )[0]
+    return int(found)
 
 
 def _figure(request: PageRequest, slider: Slider) -> Figure:

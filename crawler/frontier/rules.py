@@ -88,6 +88,18 @@ async def follow_rules(frontier: Frontier, config: Config) -> None:
             log.error("the settings of this crawl were replaced, start this worker again: %s", "; ".join(differences))
 
 
+async def judge_by(frontier: Frontier, config: Config) -> None:
+    """Have the crawl judge by these settings from now on, since its corpus does; every other rule of it stays.
+
+    Nothing in a crawl without rules. Raises: FrontierError.
+    """
+    stored = await _stored(frontier)
+    if stored is not None:
+        mine = rules_of(frontier.limits, config)
+        agreed = stored | {name: mine[name] for name in {*config.judging(), "STAGES", "REJECTED_TEXT"} & mine.keys()}
+        await frontier.shared.rules_set(json.dumps([FORMAT, agreed], sort_keys=True))
+
+
 def rules_of(limits: Limits, config: Config) -> Values:
     """What this worker would have the crawl keep to."""
     values = {name: getattr(limits, field) for name, field in _FIELDS.items()}

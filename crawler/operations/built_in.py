@@ -30,6 +30,7 @@ OPERATIONS = by_name(
     ),
     _built_in(CHECK, "verify", "check every file, every line, and that each URL is there once"),
     _built_in(CHECK, "repair", "rebuild a broken or missing manifest from the ledgers and the files"),
+    _built_in(CHECK, "rejudge", "make the next version with other settings, from the corpus' own archive"),
     _built_in(CHECK, "supersede", "make the next version, without what later visits replaced or found gone"),
     _built_in(CLEAN, "substrings", "find passages that occur more than once in the kept texts; --remove cuts them out"),
     _built_in(CLEAN, "contaminated", "find kept documents that repeat an evaluation set; --remove takes them out"),

@@ -17,9 +17,10 @@ from crawler.number import number_of
 from crawler.operations.answer import Answer, Fields
 from crawler.operations.common import agreed, reading
 from crawler.operations.declared import Load, Work
-from crawler.operations.forgetting import Forgotten, forget_elsewhere, is_unnamed, take_again
+from crawler.operations.forgetting import Forgotten, forget_elsewhere, take_again
 from crawler.operations.withdrawal_wish import Wanted, check, wishes_of
 from crawler.server.errors import FrontierError
+from crawler.server.location import is_unnamed
 
 if TYPE_CHECKING:
     from crawler.config import Config

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.config import ConfigError
-from crawler.server.location import frontier_folder
+from crawler.server.location import is_at_hand, is_unnamed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -29,11 +29,6 @@ def load_with_frontier(load: Load, corpus: str) -> Config:
             "pages, with -s REDIS_URL=… or, where the crawl had none, with its -s CORPUS_SPOOL_DIR=FOLDER"
         ])  # fmt: skip
     return config if config.crawl.redis_url is not None else load(CORPUS_DIR=corpus)
-
-
-def is_unnamed(config: Config, corpus: str) -> bool:
-    """True where nothing says where the frontier of a corpus is."""
-    return config.crawl.redis_url is None and "://" in corpus and config.storage.spool_dir is None
 
 
 class Forgotten(NamedTuple):
@@ -78,7 +73,7 @@ def forget_elsewhere(
 
     manifest = place.manifest()
     live = tuple(dict.fromkeys(run["crawl_id"] for run in manifest["runs"] if run.get("kind", "crawl") == "crawl"))
-    if not has_frontier_at_hand(config, place):
+    if not is_at_hand(config, place.url):
         return Forgotten(None, None, live)
     gone = block_in(config, manifest["crawls"], domains, entries)
     freed = sum(forget(_of_crawl(config, crawl), urls) for crawl in manifest["crawls"])
@@ -90,17 +85,10 @@ def take_again(config: Config, place: Place, domains: frozenset[str]) -> bool:
     """Let the frontiers take URLs of these domains again; False where none is at hand. Raises: FrontierError."""
     from crawler.frontier.exclusion import unblock
 
-    if not has_frontier_at_hand(config, place):
+    if not is_at_hand(config, place.url):
         return False
     unblock(config, place.manifest()["crawls"], domains)
     return True
-
-
-def has_frontier_at_hand(config: Config, place: Place) -> bool:
-    """True where a server is named, or one of its own lies beside the corpus."""
-    return not is_unnamed(config, place.url) and (
-        config.crawl.redis_url is not None or frontier_folder(config).is_dir()
-    )
 
 
 def _of_crawl(config: Config, crawl_id: str) -> Config:

@@ -12,7 +12,7 @@ from crawler.seeds.scope import Admission, AdmissionReason, Scope, Via
 from crawler.urls.link import Link
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
-ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "api", "discovery", "sitemap_since")
+ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "api", "discovery", "sitemap_since", "below")
 
 
 def plan_of(arguments: Mapping[str, str], policy: QueryPolicy = DEFAULT_POLICY) -> SeedPlan:

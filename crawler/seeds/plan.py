@@ -20,7 +20,7 @@ from crawler.seeds import patterns
 from crawler.seeds.allowlist import AllowlistEntry, read_allowlist
 from crawler.seeds.api import ApiSource
 from crawler.seeds.api_file import read_api
-from crawler.seeds.scope import USUAL_SITEMAP, Scope
+from crawler.seeds.scope import USUAL_SITEMAP, Scope, folder_of
 from crawler.seeds.seed_file import behind_url, not_a_url, seed_lines
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
 from crawler.seeds.timestamps import parse_day
@@ -34,6 +34,7 @@ MAX_PROBLEMS = 20
 BATCH = 1_000
 
 _DISCOVERY = ("links", "sitemap")
+_YES = ("yes", "true", "1")
 _DAY = 86_400.0
 
 
@@ -65,13 +66,15 @@ def plan_seeds(
     *,
     api: str | None = None,
     sitemap_since: str | None = None,
+    below: str | None = None,
     clock: Callable[[], float] = time.time,
     policy: QueryPolicy = DEFAULT_POLICY,
 ) -> SeedPlan:
     """Check the arguments of `gristmill crawl corpus` and `gristmill seed`; None = not given.
 
     `url`, `sitemap`: URLs separated by commas. `seeds`, `allowlist`: paths of files. `discovery`: "links" or "sitemap".
-    `api`: path of a file that describes a source of JSON. `sitemap_since`: a day (ISO 8601).
+    `api`: path of a file that describes a source of JSON. `sitemap_since`: a day (ISO 8601). `below`:
+    "yes" keeps the crawl below the folder of each URL of `url`.
     `policy` is the worker's own list of parameters that name no page.
     With none of the five the plan is empty: right for a worker that joins, an error for everybody else to raise.
     Raises InputError that lists every problem with file, line, what was expected and what to do.
@@ -79,6 +82,7 @@ def plan_seeds(
     planner = _Planner(clock)
     planner.check_discovery(discovery, needed_by=url or sitemap or seeds or api)
     since = planner.day("sitemap_since", sitemap_since)
+    planner.check_below(below, pages_given=bool(url), others_given=bool(seeds))
     source = planner.api(api)
     pages = planner.urls("url", url)
     lists = planner.urls("sitemap", sitemap)
@@ -97,6 +101,8 @@ def plan_seeds(
         set(map(host_of, lists)).union(*(one.hosts for one in sources)),
         discovery,
     )
+    if below in _YES:
+        hosts = replace(hosts, folders=frozenset(map(folder_of, pages)))
     scope = replace(hosts.merge(covered), clock=clock, policy=policy, sources=tuple(sources), listed_since=since)
     file = Path(seeds) if seeds else None
     once: dict[tuple[str, str], Link] = {}
@@ -162,6 +168,12 @@ class _Planner:
             self.problem(
                 f"discovery={discovery!r}: goes with url, seeds or sitemap; in an allowlist it is a key of each entry"
             )
+
+    def check_below(self, below: str | None, *, pages_given: bool, others_given: bool) -> None:
+        if below is not None and below not in (*_YES, "no"):
+            self.problem(f"below={below!r}: expected yes or no")
+        elif below in _YES and (others_given or not pages_given):
+            self.problem("below: goes with url, whose folders it means; in an allowlist, include names the folders")
 
     def day(self, name: str, argument: str | None) -> str:
         """A day as it was given; empty where none was."""

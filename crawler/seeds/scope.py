@@ -92,6 +92,7 @@ class Scope:
     entries: tuple[AllowlistEntry, ...] = ()
     sources: tuple[ApiSource, ...] = ()  # of JSON: which pages are lists and records of theirs
     listed_since: str = ""  # a day (ISO 8601): pages whose sitemap or feed gives an earlier one are left out
+    folders: frozenset[str] = frozenset()  # host and path: of such a host only what begins so, whoever names it
     clock: Callable[[], float] = field(default=time.time, repr=False, compare=False)  # for the expiry of licences
     policy: QueryPolicy = field(default=DEFAULT_POLICY, repr=False, compare=False)  # the worker's; entries add to it
     _by_domain: dict[str, _Found] = field(init=False, repr=False, compare=False)
@@ -102,6 +103,7 @@ class Scope:
     def __post_init__(self) -> None:
         for name in _HOST_FIELDS:
             object.__setattr__(self, name, frozenset(map(_site, getattr(self, name))))
+        object.__setattr__(self, "folders", frozenset(map(_site, self.folders)))
         entries = {entry.domain: entry for entry in self.entries}
         object.__setattr__(self, "entries", tuple(entries[domain] for domain in sorted(entries)))
         by_domain = {entry.domain: (entry, entry.expires_at) for entry in self.entries}
@@ -122,14 +124,7 @@ class Scope:
             return Admission(False, AdmissionReason.NOT_A_URL)
         if (found := self._entry(host)) is not None:
             return self._by_entry(*found, path, via)
-        site = _site(host)
-        if site in self.link_hosts:
-            return Admission(True, AdmissionReason.SEEDED)
-        if site not in self.listed_hosts:
-            return Admission(False, AdmissionReason.OFF_SCOPE)
-        if via == "link":
-            return Admission(False, AdmissionReason.LINKS_NOT_FOLLOWED)
-        return Admission(True, AdmissionReason.SEEDED)
+        return Admission(*self._by_host(_site(host), path, via))
 
     def admits_sitemap(self, url: str, *, via: Via = "sitemap") -> Admission:
         """May this list be fetched? Its host decides, not its path: a list is no page.
@@ -256,6 +251,7 @@ class Scope:
         """Both scopes together; where both know a domain, the entry of `other` (the newer file) holds."""
         hosts = {name: getattr(self, name) | getattr(other, name) for name in _HOST_FIELDS}
         sources = {source.record: source for source in self.sources + other.sources}
+        hosts["folders"] = self._folders_with(other)
         since = other.listed_since or self.listed_since
         entries = self.entries + other.entries
         merged = Scope(**hosts, entries=entries, listed_since=since, clock=self.clock, policy=self.policy)
@@ -265,6 +261,7 @@ class Scope:
         """Canonical JSON: equal scopes give equal text."""
         values: dict[str, Any] = {name: sorted(getattr(self, name)) for name in _HOST_FIELDS}
         values |= {"format": FORMAT, "entries": [_entry_to_json(entry) for entry in self.entries]}
+        values |= {"folders": sorted(self.folders)} if self.folders else {}
         values |= {"sources": [source_to_json(source) for source in self.sources]} if self.sources else {}
         values |= {"listed_since": self.listed_since} if self.listed_since else {}
         return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -278,6 +275,7 @@ class Scope:
             values = json.loads(text)
             written_by = values["format"]
             hosts = {name: frozenset(_strings(values[name])) for name in _HOST_FIELDS}
+            folders = frozenset(_strings(values.get("folders", ())))
             entries = tuple(_entry_from_json(entry) for entry in values["entries"])
             sources = tuple(source_from_json(source) for source in values.get("sources", ()))
             since = str(values.get("listed_since", ""))
@@ -288,7 +286,15 @@ class Scope:
             ) from None
         if written_by not in (FORMAT, OLDER):
             raise ScopeError(f"the stored scope has format {written_by!r}, expected {FORMAT}: seed the crawl again")
-        return cls(**hosts, entries=entries, sources=sources, listed_since=since, clock=clock, policy=policy)
+        return cls(
+            **hosts,
+            folders=folders,
+            entries=entries,
+            sources=sources,
+            listed_since=since,
+            clock=clock,
+            policy=policy,
+        )
 
     @staticmethod
     def is_older(text: str | bytes) -> bool:
@@ -297,6 +303,25 @@ class Scope:
             return bool(json.loads(text)["format"] == OLDER)
         except (ValueError, TypeError, KeyError):
             return False
+
+    def _by_host(self, site: str, path: str, via: Via) -> tuple[bool, AdmissionReason]:
+        if site not in self.link_hosts and site not in self.listed_hosts:
+            return False, AdmissionReason.OFF_SCOPE
+        if self.folders and not self._is_below(site, path):
+            return False, AdmissionReason.PATH_NOT_INCLUDED
+        if via == "link" and site not in self.link_hosts:
+            return False, AdmissionReason.LINKS_NOT_FOLLOWED
+        return True, AdmissionReason.SEEDED
+
+    def _is_below(self, site: str, path: str) -> bool:
+        """Whether a path is in a folder of its site; of a site without one everything is."""
+        mine = [folder for folder in self.folders if folder.startswith(f"{site}/")]
+        return not mine or any(f"{site}{path}".startswith(folder) for folder in mine)
+
+    def _folders_with(self, other: Scope) -> frozenset[str]:
+        """Those of both; of a host that `other` names without a folder there is none."""
+        whole = (other.link_hosts | other.listed_hosts) - {folder.partition("/")[0] for folder in other.folders}
+        return frozenset(one for one in self.folders if one.partition("/")[0] not in whole) | other.folders
 
     def _entry(self, host: str) -> _Found | None:
         """The longest entry that covers the host, by its labels from the left."""
@@ -339,6 +364,12 @@ _ENTRY_FIELDS = {f.name: f for f in dataclasses.fields(AllowlistEntry) if f.comp
 def _site(host: str) -> str:
     """A host and its www. twin are one site: redirects between the two are the rule."""
     return host.removeprefix("www.")
+
+
+def folder_of(url: str) -> str:
+    """Host and path up to the last slash of a URL, as `Scope.folders` has them."""
+    host, path = host_and_path(url)
+    return f"{host}{path.partition('?')[0].rpartition('/')[0]}/"
 
 
 def _bare(host: str) -> str:

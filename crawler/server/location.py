@@ -32,6 +32,16 @@ def has_embedded_index(config: Config) -> bool:
     return elsewhere is None and (frontier_folder(config) / "valkey.conf").exists()
 
 
+def is_unnamed(config: Config, corpus: str) -> bool:
+    """True where nothing says where the frontier of a corpus is."""
+    return config.crawl.redis_url is None and "://" in corpus and config.storage.spool_dir is None
+
+
+def is_at_hand(config: Config, corpus: str) -> bool:
+    """True where a server is named, or one of its own lies beside the corpus."""
+    return not is_unnamed(config, corpus) and (config.crawl.redis_url is not None or frontier_folder(config).is_dir())
+
+
 class ServerLocation:
     """The server, as its user sees it. Nothing here waits in the event loop."""
 

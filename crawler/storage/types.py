@@ -186,6 +186,7 @@ class Run(TypedDict):
     counters: Counts
     kind: NotRequired[RunKind]
     judging_digest: NotRequired[str]  # of the settings that decide once a page was fetched
+    judging_parts: NotRequired[dict[str, str]]  # the same of each section of settings
     policy: NotRequired[PolicyFacts]
     origins: NotRequired[dict[str, Origin]]  # by archive, of those that a replay read
     archives: NotRequired[dict[str, str]]  # SHA-256 of those that a replay read
@@ -203,7 +204,16 @@ class Step(TypedDict):
     changed: int
     rejected: int
     dropped: int
-    released: NotRequired[int]  # of held records: they are among the kept ones now
+    released: NotRequired[int]  # they are among the kept ones now
+    held: NotRequired[int]  # they wait for a person now
+
+
+class JudgedBy(TypedDict):
+    """The settings by which a version was judged again, as a run names its own."""
+
+    config_digest: str
+    judging_digest: str
+    judging_parts: dict[str, str]
 
 
 class Lineage(TypedDict):
@@ -218,6 +228,7 @@ class Lineage(TypedDict):
     counts: Counts
     files: list[Step]
     replacing_runs: NotRequired[int]  # how many runs that may have replaced records were read
+    judged_by: NotRequired[JudgedBy]
 
 
 class Previous(TypedDict):

@@ -65,6 +65,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "dataset select": (["--out", "subset", "corpus"], 1),
     "dataset show": (["corpus"], 1),
     "dataset substrings": (["corpus"], 1),
+    "dataset rejudge": (["corpus"], 1),
     "dataset supersede": (["corpus"], 1),
     "dataset tag": (["corpus", "release-1"], 1),
     "dataset verify": (["corpus"], 1),
@@ -92,6 +93,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "settings": (["--get", "CORPUS_DIR"], 0),
     "shell": (["-c", "1 + 1"], 0),
     "startproject": (["mine"], 2),
+    "text": (["http://127.0.0.1:1/"], 1),
     "version": ([], 0),
     "view": (["http://127.0.0.1:1/"], 1),
     "work": (["corpus"], 1),
@@ -113,6 +115,7 @@ NEED_PROCESS = {
     "replay",
     "runspider",
     "shell",
+    "text",
     "view",
 }
 """Commands for which Scrapy makes a reactor, of which a process has one; the others run here, twenty times as fast."""

@@ -23,6 +23,8 @@ from tests.support.site import Site
 
 SHARD = "shards/crawl-w1-000000.jsonl.zst"
 
+LOCAL = ("-s", "NETWORK_ALLOW=127.0.0.0/8")
+
 
 @pytest.mark.parametrize(
     ("words", "message"),
@@ -66,12 +68,14 @@ def test_a_crawl_that_is_given_nothing_leaves_no_folder_behind(tmp_path):
 
 def test_a_file_in_the_place_of_the_corpus_is_named_with_the_remedy(tmp_path):
     (tmp_path / "corpus").write_text("a file")
-    done = scrapy_process(tmp_path, "crawl", "corpus", "-a", "url=http://127.0.0.1/")
+    done = scrapy_process(tmp_path, "crawl", "corpus", "-a", "url=http://127.0.0.1/", *LOCAL)
     assert (done.code, done.out) == (1, "")
     assert done.err == "error: CORPUS_DIR='corpus' is a file; give a folder that is empty or new\n"
 
 
-@pytest.mark.parametrize("words", [["crawl", "corpus", "-a", "url=http://127.0.0.1/"], ["fetch", "http://127.0.0.1/"]])
+@pytest.mark.parametrize(
+    "words", [["crawl", "corpus", "-a", "url=http://127.0.0.1/", *LOCAL], ["fetch", "http://127.0.0.1/"]]
+)
 def test_a_broken_list_of_withdrawals_stops_whatever_would_ask(corpus, tmp_path, words):
     (corpus.path / "withdrawals.jsonl").write_text("nonsense\n")
     done = scrapy_process(tmp_path, *words)
@@ -241,7 +245,7 @@ def test_a_language_nobody_knows_is_told_together_with_every_other_problem(tmp_p
 
 @pytest.mark.parametrize("setting", ["STATS_CLASS=no.such.Stats", 'EXTENSIONS={"no.such.Thing": 1}'])
 def test_a_component_that_cannot_be_imported_ends_in_a_sentence(tmp_path, setting):
-    words = ("crawl", "corpus", "-a", "url=http://127.0.0.1:9/", "-s", "NETWORK_ALLOW=127.0.0.0/8", "-s", setting)
+    words = ("crawl", "corpus", "-a", "url=http://127.0.0.1/", *LOCAL, "-s", setting)
     done = scrapy_process(tmp_path, *words)
     assert done.code == 1
     assert done.err.splitlines()[-1] == "error: the crawl did not start; see the messages above"

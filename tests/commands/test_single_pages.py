@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import signal
 import socket
 import subprocess
@@ -14,6 +16,7 @@ import pytest
 
 from tests.commands.conftest import process_environment, scrapy_process
 from tests.support import warm
+from tests.support.serving import article
 from tests.support.site import Site
 
 
@@ -179,4 +182,34 @@ def test_a_command_that_waits_for_a_server_ends_at_the_first_signal(silence, tmp
     assert process.returncode == 128 + number
     assert err.splitlines()[-1] == f"error: interrupted by {number.name}"
     assert "Traceback" not in out + err
+    assert list(tmp_path.iterdir()) == []
+
+
+class Prose(Manners):
+    """The page itself is an article, one beside it has five words and an address."""
+
+    def answer(self, path: str) -> tuple[int, bytes]:
+        thin = b"<html lang=en><title>Thin</title><main><p>Write to jane.roe@meadow.example.</p></main></html>"
+        return {"/p/0": (200, article("prose")), "/p/1": (200, thin)}.get(path, super().answer(path))
+
+
+@pytest.fixture
+def prose() -> Iterator[Prose]:
+    made = Prose(pages=2)
+    made.start()
+    yield made
+    made.stop()
+
+
+def test_text_prints_what_would_be_kept_or_which_stage_says_no_and_leaves_nothing_behind(prose, tmp_path):
+    kept = scrapy_process(tmp_path, "text", prose.url(0), *allowed(prose), "-s", "QUALITY_RULES=")
+    assert kept.code == 0 and "<p>" not in kept.out and len(kept.out.split()) > 100, kept.err
+    assert re.search(r"^kept: \d+ words, .* language en", kept.err, re.MULTILINE)
+    thin = scrapy_process(tmp_path, "text", "--json", prose.url(1), *allowed(prose))
+    answer = json.loads(thin.out)
+    assert thin.code == 1 and not answer["kept"] and "jane.roe" not in thin.out + thin.err
+    assert (answer["stage"], answer["reason"]) == ("extraction", "too_short") and "needs 50" in answer["detail"]
+    assert "would not be kept: stage extraction, too_short" in thin.err
+    refused = scrapy_process(tmp_path, "text", f"{prose.base}/forbidden", *allowed(prose))
+    assert (refused.code, refused.out) == (1, "") and "line 2: Disallow: /forbidden" in refused.err
     assert list(tmp_path.iterdir()) == []

@@ -106,10 +106,20 @@ def test_a_seed_of_a_withdrawn_domain_is_refused_with_a_sentence(tmp_path: Path,
     assert len(web.asked["127.0.0.2"]) == asked
 
 
+def test_what_keeps_the_only_host_from_being_asked_is_told_with_the_words_to_copy_and_leaves_no_folder(tmp_path, web):
+    page = f"url={web.base('127.0.0.2')}/"
+    refused = scrapy(tmp_path / "c", web, "crawl", "corpus", "-a", page, NETWORK_ALLOW="", NETWORK_PORTS="80,443")
+    assert refused.returncode == 1 and not (tmp_path / "c").exists()
+    words = f"--allow-local, or -s NETWORK_ALLOW=127.0.0.2/32 -s NETWORK_PORTS=80,443,{web.port}"
+    assert words in refused.stderr, refused.stderr
+    both = scrapy(tmp_path / "c", web, "crawl", "corpus", "-a", page, NETWORK_ALLOW="", LANGUAGE_MIN_SCORE="x")
+    assert "NETWORK_ALLOW=127.0.0.2/32" in both.stderr and "LANGUAGE_MIN_SCORE='x'" in both.stderr
+    assert not (tmp_path / "c").exists()
+
+
 def test_verdicts_of_wrong_settings_stay_and_the_error_says_so(tmp_path: Path, web: PolicyWeb) -> None:
-    refused = scrapy(
-        tmp_path / "c", web, "crawl", "corpus", "-a", f"url={web.base('127.0.0.2')}/", NETWORK_ALLOW="10.1.0.0/16"
-    )
+    pages = ",".join(f"{web.base(f'127.0.0.{number}')}/" for number in range(2, 6))
+    refused = scrapy(tmp_path / "c", web, "crawl", "corpus", "-a", f"url={pages}", NETWORK_ALLOW="10.1.0.0/16")
     assert refused.returncode == 1
     assert "no page could be fetched" in refused.stderr
     assert "correct the settings and start in another CORPUS_DIR" in refused.stderr

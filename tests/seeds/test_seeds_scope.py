@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawler.problems import InputError
 from crawler.seeds.allowlist import AllowlistEntry
+from crawler.seeds.plan import plan_seeds
 from crawler.seeds.scope import Admission, AdmissionReason, Scope, ScopeError, Via
 
 VIAS = get_args(Via)
@@ -217,3 +219,28 @@ def test_a_scope_of_another_version_is_not_guessed_at() -> None:
     text = Scope().to_json().replace('"format":2', '"format":3')
     with pytest.raises(ScopeError, match="has format 3, expected 2"):
         Scope.from_json(text)
+
+
+def test_of_a_host_with_folders_only_what_is_below_them_is_taken_whoever_names_it() -> None:
+    scope = plan_seeds(url="https://www.example.org/docs/en/index.html?a=/b,https://other.org/", below="yes").scope
+    for inside in ("https://example.org/docs/en/", "https://www.example.org/docs/en/x?y", "https://other.org/any"):
+        assert set(reasons(scope, inside).values()) == {"seeded"}
+    for outside in ("https://example.org/", "https://example.org/docs/eng", "https://example.org/docs/en"):
+        assert set(reasons(scope, outside).values()) == {"path_not_included"}
+    assert Scope.from_json(scope.to_json()) == scope
+
+
+def test_a_later_run_adds_its_folder_or_opens_the_whole_host() -> None:
+    first = plan_seeds(url="https://a.org/x/", below="yes").scope
+    both = first.merge(plan_seeds(url="https://a.org/y/", below="yes").scope)
+    assert [both.admits(f"https://a.org/{path}/1", via="link").ok for path in "xyz"] == [True, True, False]
+    assert first.merge(Scope()) == first  # a worker that joins
+    assert both.merge(plan_seeds(url="https://a.org/").scope).admits("https://a.org/z", via="link").ok
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"url": "https://a.org/", "below": "maybe"}, {"sitemap": "https://a.org/s", "below": "yes"}]
+)
+def test_below_needs_a_url_and_is_yes_or_no(arguments: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="below"):
+        plan_seeds(**arguments)

@@ -19,6 +19,7 @@ from crawler.document import Document
 from crawler.documents.from_archive import document_from_archive
 from crawler.pool.pool import StagePool
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, expand, read_archive
+from crawler.storage.corpus.judged import judging_digests
 from crawler.storage.files.errors import ArchiveError, StorageError
 from crawler.storage.files.place import PAGES, Place
 from crawler.storage.files.records import Record, record_of, rejection_of
@@ -72,9 +73,8 @@ def from_corpus(corpus_dir: str, choice: Choice) -> Sampled:
         raise StorageError(
             f"{corpus_dir}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
         )
-    judged_by = {run["config_digest"]: run["judging_digest"] for run in manifest["runs"] if "judging_digest" in run}
     records = _read(place, manifest)
-    return Sampled(choice.of(records, lambda record: str(record.get("canonical_url"))), judged_by)
+    return Sampled(choice.of(records, lambda record: str(record.get("canonical_url"))), judging_digests(manifest))
 
 
 def from_archive(pattern: str, choice: Choice, config: Config) -> Sampled:

@@ -153,6 +153,7 @@ class Corpus:
             worker_id=crawl.worker_id,
             config_digest=self._config.digest,
             judging_digest=self._config.judging_digest,
+            judging_parts=self._config.judging_parts,
             policy=self._policy(),
             kind=self.kind,
         )

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from crawler.policy.facts import PolicyFacts
+from crawler.storage.corpus.judged import judged_again
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import ARCHIVE, FORMAT, LEDGERS, MANIFEST, REJECTED, SHARDS, Place
@@ -88,12 +89,14 @@ def start_run(
     worker_id: str,
     config_digest: str,
     judging_digest: str,
+    judging_parts: dict[str, str],
     policy: PolicyFacts | None = None,
     kind: RunKind = "crawl",
 ) -> Run:
     """A run that has begun: identity, configuration, versions, and the rules of `crawler.policy.facts`."""
     return {
         "judging_digest": judging_digest,
+        "judging_parts": judging_parts,
         "kind": kind,
         "crawl_id": crawl_id,
         "worker_id": worker_id,
@@ -186,7 +189,7 @@ def merged(ledgers: list[LedgerFile | None]) -> Manifest:
         "format": FORMAT,
         "version": 1 + len(lineage),
         "crawls": sorted({run["crawl_id"] for run in runs}),
-        "config_digests": sorted({run["config_digest"] for run in runs}),
+        "config_digests": sorted({run["config_digest"] for run in [*runs, *judged_again(lineage)]}),
         "counts": _counts(files),
         "files": files,
         "retired": sorted(retired, key=lambda entry: entry["path"]),
@@ -234,7 +237,7 @@ def _replaced(lineage: list[Lineage], listed: dict[str, LedgerEntry]) -> list[Re
     found: list[Retired] = []
     for step in (step for version in lineage for step in version["files"]):
         if entry := listed.pop(step["old"], None):
-            removed = step["dropped"] + step["rejected"] + step.get("released", 0)
+            removed = step["dropped"] + step["rejected"] + step.get("released", 0) + step.get("held", 0)
             found.append(
                 {"path": step["old"], "sha256": entry["sha256"], "removed": removed, "replaced_by": step["new"]}
             )

@@ -1,0 +1,44 @@
+"""A dossier for a browser and a printer: `templates/dossier.html` and what it needs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from crawler.number import number_of
+from crawler.observe.dossier.gather import Dossier
+from crawler.observe.html import render
+from crawler.problems import InputError
+from crawler.storage.files.place import Place
+
+
+def page(found: Dossier, *, made_at: str) -> str:
+    """The dossier as a complete HTML document, without scripts; everything from outside is escaped."""
+    states = found.states
+    return render(
+        "dossier.html",
+        title=f"What the corpus has of {found.question}",
+        subtitle=f"{found.corpus}, version {found.version} · {made_at}",
+        share=(("kept", states["kept"]), ("not", states["rejected"]), ("hold", states["held"])),
+        legend=f"{number_of(states['kept'], 'kept page')}, {states['rejected']:,} rejected, {states['held']:,} held",
+        figures=(),
+        footer=f"Read: records, withdrawals, and every version in {number_of(len(found.folders), 'folder')}.",
+        found=found,
+    )
+
+
+def write(found: Dossier, path: Path, *, made_at: str) -> None:
+    """Write the page into a file that its owner alone may read. Raises: InputError where it cannot be written."""
+    content = page(found, made_at=made_at).encode()
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise InputError([f"--out {path}: cannot be written ({error.strerror}); give another file"]) from None
+
+
+def check_outside(place: Place, path: Path) -> None:
+    """A dossier names people and is no part of the data. Raises: InputError where the file would be in the corpus."""
+    if not place.remote and path.resolve().is_relative_to(place.root.resolve()):
+        raise InputError([f"--out {path}: a dossier is written outside the corpus only; name a file elsewhere"])

@@ -1,0 +1,107 @@
+"""`gristmill report --domain | --url | --person`: one page for whoever answers for a corpus, outside of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+
+import pytest
+
+from crawler.storage.files.records import record_of
+from tests.support.corpus_folder import document
+
+NAME = "Ada Quillfeather"
+
+
+@pytest.fixture
+def asked(scrapy, corpus, tmp_path):
+    """The exit code, what was printed, and the page."""
+
+    def ask(*words):
+        page = tmp_path / "page.html"
+        done = scrapy("report", *words, "--out", str(page), "corpus")
+        return done, page.read_text() if page.exists() else ""
+
+    return ask
+
+
+def plain(page: str) -> str:
+    return " ".join(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split())
+
+
+def test_the_page_of_a_domain_has_pages_basis_control_files_optouts_and_copies(scrapy, corpus, asked):
+    made = corpus.opened("w2")
+    signal = {"protocol": "tdmrep", "carrier": "header", "value": "1", "verdict": "allow"}
+    fields = {"license_tag": "CC-BY-4.0", "license_tier": "A", "license_reviewer": "R. Reader"}
+    fields |= {"license_reviewed": "2026-01-31", "robots_status": "allowed", "robots_sha256": "ab" * 32}
+    read_at = {"robots_fetched_at": "2026-02-01T00:00:00Z", "pii_entity_types": ["EMAIL_ADDRESS"]}
+    made.keep(record_of(document(90, **fields, **read_at)) | {"optout_signals": [signal]})
+    made.close()
+    assert scrapy("dataset", "select", "--out", "subset", "corpus").code == 0
+    done, page = asked("--domain", "example.org")
+    said = plain(page)
+    for wanted in ("R. Reader", "2026-01-31", "ab" * 32, "2026-02-01T00:00:00Z", "tdmrep", "EMAIL_ADDRESS 1"):
+        assert wanted in said, wanted
+    assert "https://example.org/90" in said and "subset" in said and "dataset select" in said
+    assert done.code == 0 and "written: " in done.out and "<script" not in page
+
+
+def test_a_page_that_was_withdrawn_is_told_with_who_asked_and_when(scrapy, asked):
+    url = "https://example.org/1"
+    assert (
+        scrapy("dataset", "exclude", "--url", url, "--reason", "request 17", "--by", "A. B.", "--yes", "corpus").code
+        == 0
+    )
+    done, page = asked("--url", url)
+    said = plain(page)
+    assert done.code == 0 and "request 17" in said and "A. B." in said
+    assert "kept, " not in said.partition("Pages")[2]
+
+
+def test_a_person_is_found_where_the_name_stands_and_the_name_is_in_no_file_of_the_corpus_and_no_line(
+    scrapy, corpus, asked, tmp_path
+):
+    made = corpus.opened("w2")
+    made.keep(record_of(document(91, text=f"They say that {NAME} built the mill. " * 9)))
+    made.close()
+    before = {path for path in corpus.path.rglob("*") if path.is_file()}
+    done, page = asked("--person", NAME)
+    assert done.code == 0 and "https://example.org/91" in page and NAME in page
+    assert "https://example.org/2<" not in page
+    assert NAME not in done.out + done.err
+    assert {path for path in corpus.path.rglob("*") if path.is_file()} == before
+    assert stat.S_IMODE((tmp_path / "page.html").stat().st_mode) == 0o600
+    told = json.loads(scrapy("report", "--person", NAME, "--out", str(tmp_path / "p.html"), "--json", "corpus").out)
+    assert told["dossier"]["states"] == {"kept": 1} and NAME not in json.dumps(told)
+
+
+def test_what_is_unknown_says_so(asked):
+    done, page = asked("--domain", "nobody.example")
+    assert done.code == 0 and "No record of this corpus is about the domain nobody.example" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--domain", "example.org"], 2, "--out is missing"),
+        (["--domain", "example.org", "--out", "corpus/page.html"], 1, "outside the corpus only"),
+        (["--domain", "example.org", "--url", "https://example.org/1", "--out", "p.html"], 2, "cannot be combined"),
+        (["--person", "Ada", "--html", "--out", "p.html"], 2, "cannot be combined"),
+        (["--person", "", "--out", "p.html"], 2, "--person is empty"),
+        (["--person", "…", "--out", "none/p.html"], 1, "cannot be written"),
+        (["--out", "p.html"], 2, "--out goes with"),
+    ],
+)
+def test_a_wrong_call_is_told_and_writes_nothing(scrapy, corpus, tmp_path, words, code, said):
+    done = scrapy("report", *words, "corpus")
+    assert done.code == code and said in done.err
+    assert not list(tmp_path.rglob("p.html")) and not list(tmp_path.rglob("page.html"))
+
+
+def test_strangers_text_is_escaped(corpus, asked):
+    made = corpus.opened("w2")
+    made.keep(record_of(document(92, url="https://example.org/<script>alert(1)</script>", robots_status="<b>")))
+    made.close()
+    _, page = asked("--domain", "example.org")
+    assert "<script>" not in page and "&lt;b&gt;" in page
