@@ -43,16 +43,20 @@ class Tables(Protocol):
     explode: str
     """The function that makes rows of a list."""
 
-    def make(self, name: str, query: str) -> int:
-        """Make a table of what a query answers, which may read a table of that name. Returns its rows."""
+    def make(self, name: str, query: str) -> None:
+        """Make a table of what a query answers, which may read a table of that name."""
+        ...
+
+    def count(self, name: str) -> int:
+        """The rows of a table."""
         ...
 
     def append(self, name: str, query: str) -> None:
         """Add what a query answers to a table, which may not be there yet."""
         ...
 
-    def decide(self, name: str, query: str) -> int:
-        """Make a table (ord, st) of what `decide_in_order` says of a query's rows. Returns its rows."""
+    def decide(self, name: str, query: str) -> None:
+        """Make a table (ord, st) of what `decide_in_order` says of a query's rows."""
         ...
 
     def drop(self, name: str) -> None:
@@ -84,7 +88,8 @@ def find_gone(tables: Tables, *, block: int = BLOCK, progress: Callable[[int], o
     progress: is told how many documents are undecided. Returns the number of duplicates.
     Raises: DedupError where `texts` has an order twice.
     """
-    if tables.make("heads", "SELECT ord FROM texts GROUP BY ord HAVING count(*) > 1"):
+    tables.make("heads", "SELECT ord FROM texts GROUP BY ord HAVING count(*) > 1")
+    if tables.count("heads"):
         raise DedupError("the table `texts` has an order twice; number the documents one by one")
     _shared(tables)
     undecided = _begin(tables)
@@ -128,7 +133,8 @@ def _begin(tables: Tables) -> int:
     tables.make("heads", "SELECT DISTINCT ord FROM rows")
     tables.make("open", "SELECT ord, owner FROM texts SEMI JOIN heads USING (ord)")
     tables.make("heads", "SELECT owner, count(*) = 1 AS alone FROM open GROUP BY owner")
-    return tables.make("open", "SELECT ord, alone, FALSE AS near, FALSE AS own FROM open JOIN heads USING (owner)")
+    tables.make("open", "SELECT ord, alone, FALSE AS near, FALSE AS own FROM open JOIN heads USING (owner)")
+    return tables.count("open")
 
 
 # --- rounds ----------------------------------------------------------------------------------------------------------
@@ -201,7 +207,8 @@ def _settle(tables: Tables) -> int:
     tables.make("sure", _SURE)
     tables.append("decided", "SELECT ord, st FROM sure")
     tables.make("rows", _ROWS)
-    return tables.make("open", _OPEN)
+    tables.make("open", _OPEN)
+    return tables.count("open")
 
 
 def decide_in_order(rows: Iterable[Waiting]) -> Iterator[tuple[int, int]]:
@@ -255,8 +262,9 @@ SELECT ord, owned_by, exact, agreed AS agreeing FROM (
 def _named(tables: Tables) -> int:
     tables.make("owners", _BUCKET_OWNERS)
     tables.make("pairs", _CANDIDATES)
-    found = tables.make("gone", _NAMED)
-    expected = tables.make("new", f"SELECT ord FROM decided WHERE st = {GONE}")  # noqa: S608
+    tables.make("gone", _NAMED)
+    tables.make("new", f"SELECT ord FROM decided WHERE st = {GONE}")  # noqa: S608
+    found, expected = tables.count("gone"), tables.count("new")
     if found != expected:
         raise DedupError(f"{expected} documents are duplicates, but {found} have an owner: an error of this program")
     return found

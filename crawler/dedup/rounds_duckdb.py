@@ -21,34 +21,33 @@ class DuckTables:
         define: Any = connection.create_function  # its types know no "arrow"
         define("agreeing", _agreeing, ["BLOB", "BLOB"], "BIGINT", type="arrow")
 
-    def make(self, name: str, query: str) -> int:
+    def make(self, name: str, query: str) -> None:
         """See `Tables`."""
         self._run(f"CREATE OR REPLACE TABLE made AS {query}")
-        return self._put(name)
+        self.drop(name)
+        self._run(f"ALTER TABLE made RENAME TO {name}")
+
+    def count(self, name: str) -> int:
+        """See `Tables`."""
+        found = self._connection.execute(f"SELECT count(*) FROM {name}").fetchone()  # noqa: S608  # names of our own
+        return int(found[0]) if found else 0
 
     def append(self, name: str, query: str) -> None:
         """See `Tables`."""
         self._run(f"INSERT INTO {name} {query}")
 
-    def decide(self, name: str, query: str) -> int:
+    def decide(self, name: str, query: str) -> None:
         """See `Tables`."""
         pa = arrow()
         said = list(decide_in_order(self._connection.execute(query).fetchall()))
         columns = [pa.array(column, pa.int64()) for column in zip(*said, strict=True)]
         self._connection.register("said", pa.Table.from_arrays(columns, ["ord", "st"]))
-        self._run("CREATE OR REPLACE TABLE made AS SELECT * FROM said")
+        self.make(name, "SELECT * FROM said")
         self._connection.unregister("said")
-        return self._put(name)
 
     def drop(self, name: str) -> None:
         """See `Tables`."""
         self._run(f"DROP TABLE IF EXISTS {name}")
-
-    def _put(self, name: str) -> int:
-        self.drop(name)
-        self._run(f"ALTER TABLE made RENAME TO {name}")
-        found = self._connection.execute(f"SELECT count(*) FROM {name}").fetchone()  # noqa: S608  # names of our own
-        return int(found[0]) if found else 0
 
     def _run(self, statement: str) -> None:
         self._connection.execute(statement)
