@@ -159,7 +159,7 @@ class SelectedFrom(TypedDict):
 
 
 class DeduplicatedFrom(TypedDict):
-    """Whence a corpus without duplicates comes. sources: in order, by name, each with the hash and version of a
+    """What a corpus without duplicates was made of. sources: in order, by name, each with the hash and version of a
     manifest or the files of others; rule: which copy stays; thresholds, scheme: of the comparison; band_bits: 32 or 64;
     read: documents that were compared; gone: of them by kind (exact, near, replaced); empty: without a text.
     """
