@@ -55,7 +55,7 @@ def rows_of(made: list[Made]) -> list[tuple]:
     return rows
 
 
-@pytest.mark.parametrize(("partitions", "block"), [(2, 200), (5, 10_000)])
+@pytest.mark.parametrize(("partitions", "block"), [(2, 100), (5, 10_000)])
 def test_made_documents_of_every_kind_get_the_verdicts_of_the_index(session, tmp_path: Path, partitions, block):
     made = documents.mixed(900, 4, drift=20)
     rows = rows_of(made)
@@ -71,6 +71,6 @@ def test_made_documents_of_every_kind_get_the_verdicts_of_the_index(session, tmp
         for row in answer
     }
     assert found == as_the_index(made) and count == len(found) > 200
-    assert (len(seen) > 2) is (block == 200)
+    assert (len(seen) > 2) is (block == 100)
     left = {path.name.rpartition("-")[0] for path in (tmp_path / "work").iterdir()}
     assert left == {"texts", "gone"}
