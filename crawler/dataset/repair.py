@@ -15,7 +15,7 @@ from crawler.dataset.versions import held
 from crawler.storage.archive.cdxj import index_of, is_archive
 from crawler.storage.corpus.manifest import REWRITER, Ledger
 from crawler.storage.corpus.recovery import recover, writers_of_files
-from crawler.storage.corpus.version import register
+from crawler.storage.corpus.version import is_made_of_others, register
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, FOLDERS, FORMAT, LEDGERS, MANIFEST, Place
 from crawler.storage.types import Entry, LedgerEntry, LedgerFile, Manifest, Run
@@ -95,7 +95,7 @@ def _writers(place: Place, manifest: Manifest | None) -> set[str]:
 
 def _named_by_runs(manifest: Manifest | None) -> set[str]:
     """Writers that the runs of a manifest name. A subset has one writer, and lists the runs of its source."""
-    if manifest is None or any("selected_from" in run for run in manifest["runs"]):
+    if manifest is None or any(is_made_of_others(run) for run in manifest["runs"]):
         return set()
     return {_writer_of(run) for run in manifest["runs"]}
 
@@ -143,7 +143,7 @@ def _restore(place: Place, writer: str, manifest: Manifest | None, found: Repair
 def _ledger_from(manifest: Manifest, writer: str) -> LedgerFile:
     mine = [_without_hashes(entry) for entry in manifest["files"] if entry["writer"] == writer]
     retired = [entry for entry in manifest["retired"] if entry["path"].rpartition("/")[2].startswith(f"{writer}-")]
-    subset = any("selected_from" in run for run in manifest["runs"]) and not writer.startswith(REWRITER)
+    subset = any(is_made_of_others(run) for run in manifest["runs"]) and not writer.startswith(REWRITER)
     runs = [run for run in manifest["runs"] if subset or _writer_of(run) == writer]
     content: LedgerFile = {"writer": writer, "files": mine, "runs": runs, "retired": retired}
     for step in manifest.get("lineage", []):

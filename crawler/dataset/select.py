@@ -154,9 +154,9 @@ def select(
     if first is None:
         raise StorageError(f"no document of {counts['read']:,} meets every condition; nothing was written")
     with ExitStack() as stack:
-        stack.callback(_take_back, target, existed=target.root.exists())
+        stack.callback(take_back, target, existed=target.root.exists())
         target.claim()
-        inherit(source, target, manifest_sha256)
+        inherit([(source, manifest_sha256)], target)
         ledger = Ledger(target, WRITER)
         shards = _writer(target, ledger, files, max_bytes, max_documents)
         for number, line in enumerate(chain([first], lines), start=1):
@@ -175,8 +175,8 @@ def select(
     return run
 
 
-def _take_back(target: Place, *, existed: bool) -> None:
-    """Remove what a selection that failed left in a folder on this machine."""
+def take_back(target: Place, *, existed: bool) -> None:
+    """Remove what an operation that failed left in a folder on this machine."""
     if target.remote:
         return
     for path in target.root.iterdir() if existed else [target.root]:

@@ -160,17 +160,25 @@ def refused_licences(place: Place) -> frozenset[str]:
     return frozenset(tag for wish in in_force(place) if not wish["domains"] for tag in wish["licences"])
 
 
-def inherit(source: Place, target: Place, manifest_sha256: str) -> None:
-    """A corpus that is made of another one refuses what that one refuses. Raises: StorageError."""
-    lines = list(log_lines(source))
+def inherit(sources: Iterable[tuple[Place, str]], target: Place) -> None:
+    """A corpus that is made of others refuses what they refuse. sources: with the SHA-256 of their manifests.
+
+    Each source's withdrawals keep their order and get new numbers behind those of the source before it.
+    Raises: StorageError.
+    """
+    lines: list[Line] = []
+    for source, manifest_sha256 in sources:
+        before = max((line["number"] for line in lines), default=0)
+        lines += [_inherited(line, manifest_sha256, before) for line in log_lines(source)]
     if lines:
-        write_log(target, [_inherited(line, manifest_sha256) for line in lines])
+        write_log(target, lines)
 
 
-def _inherited(line: Line, manifest_sha256: str) -> Line:
-    if line["kind"] != "withdrawal":
-        return line
-    return {**line, "inherited": line.get("inherited", manifest_sha256)}
+def _inherited(line: Line, manifest_sha256: str, before: int) -> Line:
+    numbered = cast("Line", {**line, "number": line["number"] + before})
+    if numbered["kind"] != "withdrawal":
+        return numbered
+    return {**numbered, "inherited": numbered.get("inherited", manifest_sha256)}
 
 
 def covers(domains: Container[str], url: str) -> bool:

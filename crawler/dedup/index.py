@@ -103,7 +103,7 @@ class Question:
     """A text prepared for an index.
 
     digest: 80 bits of the exact fingerprint. signature: one byte a position, empty where the text is compared exactly
-    only. bands: one 32-bit hash a band. needed: agreeing positions that make a near duplicate.
+    only. bands: one hash of 32 bits a band, or of 64. needed: agreeing positions that make a near duplicate.
     """
 
     digest: bytes
@@ -113,10 +113,14 @@ class Question:
 
 
 class Questions:
-    """Prepares texts as the configuration asks: which are compared exactly only, and how much must agree."""
+    """Prepares texts as the configuration asks: which are compared exactly only, and how much must agree.
 
-    def __init__(self, config: DedupConfig) -> None:
+    band_bits: 32 as in the index of a crawl, or 64 for a batch of more documents than 32 bits can tell apart.
+    """
+
+    def __init__(self, config: DedupConfig, *, band_bits: int = 32) -> None:
         self.scheme = Scheme.of(config)
+        self._band_bits = band_bits
         self._min_shingles = config.min_shingles
         self._short_shingles = config.short_shingles
         self._needed = needed_agreement(config.threshold, self.scheme.permutations)
@@ -130,16 +134,20 @@ class Questions:
         if shingles < self._min_shingles:
             return Question(digest, b"", (), 0)
         needed = self._needed_short if shingles < self._short_shingles else self._needed
-        return Question(digest, signature[::4], band_hashes(signature, self.scheme), needed)
+        bands = band_hashes(signature, self.scheme, bits=self._band_bits)
+        return Question(digest, signature[::4], bands, needed)
 
 
-def band_hashes(signature: bytes, scheme: Scheme) -> tuple[int, ...]:
-    """One 32-bit hash a band of a signature (little-endian uint32). Raises: ValueError for one of another length."""
+def band_hashes(signature: bytes, scheme: Scheme, *, bits: int = 32) -> tuple[int, ...]:
+    """One hash of 32 (or 64) bits a band of a signature (little-endian uint32).
+
+    Raises: ValueError for a signature of another length.
+    """
     if len(signature) != 4 * scheme.permutations:
         raise ValueError(f"a signature of {scheme.permutations} positions has 4 bytes each, got {len(signature)} bytes")
-    step = 4 * scheme.rows
+    step, mask = 4 * scheme.rows, (1 << bits) - 1
     return tuple(
-        xxhash.xxh3_64_intdigest(signature[start : start + step], seed=band) & 0xFFFFFFFF
+        xxhash.xxh3_64_intdigest(signature[start : start + step], seed=band) & mask
         for band, start in enumerate(range(0, len(signature), step))
     )
 

@@ -55,7 +55,11 @@ OPERATIONS = by_name(
     _built_in(COMPOSE, "annotate", "put labels, scores or embeddings of documents beside them, from a file of rows"),
     _built_in(COMPOSE, "select", "write a subset with a manifest of its own"),
     _built_in(COMPOSE, "mix", "mix several sources: targets by tokens, a budget, a cap, epochs"),
-    _built_in(COMPOSE, "across", "find duplicates between corpora, by the rules of the crawl; --out writes the rest"),
+    _built_in(
+        COMPOSE,
+        "dedup",
+        "find duplicates in a corpus or between several, by the rules of the crawl; --out writes the rest as a corpus",
+    ),
     _built_in(COMPOSE, "export", "write the kept documents as Parquet, JSON lines, Dolma, WebDataset or MDS"),
     _built_in(COMPOSE, "tag", "give a version a name", "registry:TAG"),
     _built_in(COMPARE, "index", "compare new pages with texts you already have: put them into the duplicate index"),

@@ -22,7 +22,7 @@ SHORT = 12
 
 
 def _declare_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="FOLDER", help="CORPUS_DIR, or what export, mix or across wrote; or its URL")
+    parser.add_argument("folder", metavar="FOLDER", help="CORPUS_DIR, or what export or mix wrote; or its URL")
 
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:

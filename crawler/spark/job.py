@@ -1,7 +1,7 @@
 """The batch job: `python -m crawler.spark.job --archive GLOB --output DIR [--set NAME=VALUE …]`.
 
-Archives through the same stages as crawl and replay, on a Spark cluster: every archive is a task, duplicates are
-decided in one pass in the order of the archives, records are written by Spark.
+Archives through the same stages as crawl and replay, on a Spark cluster: every archive is a task, duplicates are found
+in rounds in the order of the archives, records are written by Spark. What the driver holds does not grow with them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import add, attrgetter
+from operator import attrgetter
 from typing import Any
 
 from crawler.config import Config, ConfigError, declared, from_mapping
@@ -20,21 +20,28 @@ from crawler.config.environment import from_environment, problems_of_environment
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.behind import beside, refusals_of
 from crawler.dedup.index import DedupError
+from crawler.dedup.rounds import find_gone
 from crawler.document import HELD_PREFIX
 from crawler.spark import latest
-from crawler.spark.duplicates import find_duplicates
-from crawler.spark.output import FORMAT, Output
+from crawler.spark.duplicates import VERDICTS, asks_server, duplicates_of, find_duplicates, texts_of
+from crawler.spark.output import FORMAT, WORK, Output
 from crawler.spark.partition import (
     FOLDERS,
+    Part,
     Unread,
+    archive_of,
     claim_of,
     finish_all,
     is_candidate,
     is_kind,
     is_unread,
     judge,
+    keyed,
+    known,
+    order_of,
 )
-from crawler.spark.session import SparkError, is_retry, spark_context, versions_of
+from crawler.spark.session import SparkError, is_retry, spark_context, spark_session, versions_of
+from crawler.spark.tables import TEXTS, SparkTables
 from crawler.stages import chain
 from crawler.storage.archive.places import find
 from crawler.storage.corpus.software import versions
@@ -89,33 +96,46 @@ def run(context: Any, config: Config, archives: Sequence[str], folder: str) -> R
 
     output = Output(context, folder)
     output.refuse_existing()
-    tasks = context.parallelize(list(enumerate(archives)), max(1, len(archives)))
+    number = max(1, len(archives))
+    tasks = context.parallelize(list(enumerate(archives)), number)
     refused = context.broadcast(_refused(config, archives))
     judged = tasks.mapPartitions(partial(judge, config, careful=is_retry, refused=refused)).persist(
         StorageLevel.DISK_ONLY
     )
     unread = tuple(judged.filter(is_unread).collect())  # the first action: here the stages run, in parallel
-    claims = judged.filter(is_candidate).map(claim_of).toLocalIterator(prefetchPartitions=True)
-    duplicates = context.broadcast(find_duplicates(config, claims))
-    older = _older(context, judged, duplicates)
-    lines = judged.mapPartitions(partial(finish_all, config, duplicates, older))
+    duplicates = _duplicates(context, config, judged, output).persist(StorageLevel.DISK_ONLY)
+    joined = judged.mapPartitions(latest.visits).leftOuterJoin(duplicates, number)
+    pages = joined.map(latest.by_page).groupByKey(number).flatMap(latest.versions_of).persist(StorageLevel.DISK_ONLY)
+    others = duplicates.union(pages.flatMap(attrgetter("flags"))).map(_known)
+    parts = judged.flatMap(keyed).union(others).repartitionAndSortWithinPartitions(number, archive_of)
+    lines = parts.mapPartitions(partial(finish_all, config)).persist(StorageLevel.DISK_ONLY)
     reasons = dict(lines.map(attrgetter("reason")).countByValue())
-    report = Report(reasons, unread, len(older.withdrawn), len(older.stale))
+    withdrawn = pages.filter(attrgetter("withdrawn")).count()
+    report = Report(reasons, unread, withdrawn, int(pages.map(attrgetter("stale")).sum()))
     for kind in FOLDERS:
         output.save(lines.filter(partial(is_kind, kind)).map(attrgetter("json")), kind)
     output.save_manifest(manifest_of(config, archives, report) | {"files": output.files()} | _versions(context))
-    judged.unpersist()
+    for kept in (judged, duplicates, pages, lines):
+        kept.unpersist()
+    output.remove(WORK)
     return report
 
 
-def _older(context: Any, judged: Any, duplicates: Any) -> latest.Older:
-    """The versions that do not count; the driver holds what it needs of the pages that have several."""
-    counted = judged.mapPartitions(latest.keys).reduceByKey(add).filter(latest.is_repeated)
-    repeated = frozenset(counted.keys().collect())
-    if not repeated:
-        return latest.Older()
-    visits = judged.mapPartitions(partial(latest.visits, context.broadcast(repeated), duplicates))
-    return latest.older(visits.toLocalIterator())
+def _known(pair: tuple[int, Part]) -> tuple[tuple[int, int], Part]:
+    return known(*pair)
+
+
+def _duplicates(context: Any, config: Config, judged: Any, output: Output) -> Any:
+    """An RDD of order and verdict of every duplicate."""
+    if asks_server(config):
+        claims = judged.filter(is_candidate).map(claim_of).toLocalIterator(prefetchPartitions=True)
+        return context.parallelize([(order_of(place), one) for place, one in find_duplicates(config, claims).items()])
+    session = spark_session(context)
+    tables = SparkTables(session, f"{output.folder}/{WORK}", output.remove)
+    tables.put("texts", session.createDataFrame(judged.mapPartitions(partial(texts_of, config)), TEXTS))
+    find_gone(tables)
+    tables.make("verdicts", VERDICTS)
+    return session.table("verdicts").rdd.mapPartitions(partial(duplicates_of, config))
 
 
 def _refused(config: Config, archives: Sequence[str]) -> Refusals:

@@ -1,87 +1,67 @@
 """Finds which version of a page counts, of whatever archive of the job: its newest verdict. Older ones are not written.
 
 The rule is the one that a replay goes by at its end (`crawler/dataset/supersede.py`). Of a page whose newest version
-refuses nothing is kept.
+refuses nothing is kept. Everything here runs inside executors, page by page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from crawler.dataset.pages import identity, page_key, page_name
 from crawler.dataset.supersede import standing_of
 from crawler.document import Document, Drop
-from crawler.spark.partition import Duplicate, Judged, Place, Unread
+from crawler.spark.partition import Duplicate, Flags, Judged, Unread, order_of
 
 _NAMED = ("url", "canonical_url", "crawl_id", "worker_id", "doc_id", "crawled_at", "warc_file", "warc_offset")
 
-
-class Shared(Protocol):
-    """The keys of `key_of` as Spark brings them to every executor: a broadcast variable."""
-
-    @property
-    def value(self) -> frozenset[int]:
-        """One for each page of which there are several versions."""
-
-
-class Verdicts(Protocol):
-    """The verdicts against duplicates, likewise."""
-
-    @property
-    def value(self) -> Mapping[Place, Duplicate]:
-        """Verdicts by place."""
+Visit = tuple[int, dict[str, Any]]
+"""Order of a version, and what has to be known of it: no text, some hundred bytes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Older:
-    """What is not written.
+class PageVersions:
+    """A page of which not every version is written. flags: by order, of those that are concerned.
 
-    stale: versions that a newer one replaces, by `identity`. withdrawn: names of pages that were kept once and whose
-    newest version says no.
+    stale: versions that a newer one replaces. withdrawn: the newest version refuses, after others were kept.
     """
 
-    stale: frozenset[bytes] = frozenset()
-    withdrawn: frozenset[str] = frozenset()
-
-    def leaves_out(self, doc: Document) -> bool:
-        """Whether this version is replaced. The verdict of the document has to be the last one."""
-        return bool(self.stale) and identity(_record(doc, doc.verdict)) in self.stale
-
-    def withdraws(self, doc: Document) -> bool:
-        """Whether nothing of the page may be kept."""
-        return bool(self.withdrawn) and page_name(_record(doc, None)) in self.withdrawn
+    flags: tuple[tuple[int, Flags], ...]
+    stale: int
+    withdrawn: bool
 
 
-def keys(items: Iterable[Judged | Unread]) -> Iterator[tuple[int, int]]:
-    """What stands for the page of each version, with 1, to be added up."""
-    return ((key_of(item), 1) for item in items if isinstance(item, Judged))
-
-
-def is_repeated(counted: tuple[int, int]) -> bool:
-    """True for a page of several versions."""
-    return counted[1] > 1
-
-
-def key_of(judged: Judged) -> int:
-    """Stands for a page, whatever its version, as far as 8 bytes can: a page too many does no harm."""
-    return int.from_bytes(page_key(_record(judged.doc, None))[:8], "little")
-
-
-def visits(repeated: Shared, duplicates: Verdicts, items: Iterable[Judged | Unread]) -> Iterator[dict[str, Any]]:
-    """What has to be known of every version of the pages that have several: no text, some hundred bytes."""
+def visits(items: Iterable[Judged | Unread]) -> Iterator[tuple[int, Visit]]:
+    """Order and page of every version, with what has to be known of it."""
     for item in items:
-        if isinstance(item, Judged) and key_of(item) in repeated.value:
-            duplicate = duplicates.value.get(item.place)
-            verdict = duplicate.verdict if duplicate else item.doc.verdict
-            yield _record(item.doc, verdict)
+        if isinstance(item, Judged):
+            record = _record(item.doc, item.doc.verdict)
+            yield order_of(item.place), (order_of(item.place), record)
 
 
-def older(found: Iterable[dict[str, Any]]) -> Older:
-    """What is not written, of all versions in the order of the archives."""
-    standing = standing_of(found)
-    return Older(frozenset(standing.stale), frozenset(standing.opted_out))
+def by_page(joined: tuple[int, tuple[Visit, Duplicate | None]]) -> tuple[bytes, Visit]:
+    """The key of the page, and the version with its last verdict."""
+    (number, record), duplicate = joined[1]
+    if duplicate is not None:
+        record = record | {"reason": duplicate.verdict.reason.value}
+    return page_key(record), (number, record)
+
+
+def versions_of(page: tuple[bytes, Iterable[Visit]]) -> Iterator[PageVersions]:
+    """What becomes of the versions of one page; nothing where all of them are written."""
+    found = sorted(page[1], key=lambda visit: visit[0])
+    if len(found) == 1:
+        return
+    standing = standing_of(record for _, record in found)
+    flags = []
+    for number, record in found:
+        one = Flags(identity(record) in standing.stale, page_name(record) in standing.opted_out)
+        if one.stale or one.withdrawn:
+            flags.append((number, one))
+    if flags:
+        yield PageVersions(tuple(flags), len(standing.stale), bool(standing.opted_out))
 
 
 def _record(doc: Document, verdict: Drop | None) -> dict[str, Any]:

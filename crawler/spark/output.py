@@ -14,6 +14,8 @@ from crawler.storage.files.journal import indented
 
 FORMAT = "crawler-spark/1"
 MANIFEST = "manifest.json"
+WORK = ".duplicates"
+"""Folder of the tables that duplicates are found with; it goes at the end of the job."""
 _GZIP = "org.apache.hadoop.io.compress.GzipCodec"
 
 
@@ -27,13 +29,17 @@ class Output:
 
     def refuse_existing(self) -> None:
         """Raises: StorageError where an earlier job, complete or not, has left something here."""
-        taken = [name for name in (*FOLDERS, MANIFEST) if self._fs.exists(self._path(name))]
+        taken = [name for name in (*FOLDERS, WORK, MANIFEST) if self._fs.exists(self._path(name))]
         if taken:
             raise StorageError(f"{self.folder}: {taken[0]} exists already; give an empty folder, or remove it")
 
     def save(self, lines: Any, kind: str) -> None:
-        """Write the JSON lines (bytes) of an RDD as `kind/part-NNNNN.gz`, one file for each partition."""
+        """Write the JSON lines (bytes) of an RDD as `kind/part-NNNNN.jsonl.gz`, one file for each partition."""
         lines.saveAsTextFile(f"{self.folder}/{kind}", _GZIP)
+        for status in self._fs.listStatus(self._path(kind)):
+            name = str(status.getPath().getName())
+            if name.startswith("part-"):
+                self._rename(f"{kind}/{name}", f"{kind}/{name.removesuffix('.gz')}.jsonl.gz")
 
     def files(self) -> list[dict[str, Any]]:
         """What `save` has written: path and compressed bytes, sorted by path."""
@@ -47,8 +53,16 @@ class Output:
             stream.write(bytearray(indented(content)))
         finally:
             stream.close()
-        if not self._fs.rename(growing, self._path(MANIFEST)):
-            raise StorageError(f"{self.folder}/{MANIFEST}: cannot be written; check the folder and its permissions")
+        self._rename(f".{MANIFEST}.part", MANIFEST)
+
+    def remove(self, path: str) -> None:
+        """Delete a folder below DIR, given by its name there or its whole path; none there is no error."""
+        inner = path.removeprefix(f"{self.folder}/")
+        self._fs.delete(self._path(inner), True)
+
+    def _rename(self, before: str, name: str) -> None:
+        if not self._fs.rename(self._path(before), self._path(name)):
+            raise StorageError(f"{self.folder}/{name}: cannot be written; check the folder and its permissions")
 
     def _files_of(self, kind: str) -> Iterable[dict[str, Any]]:
         found = {str(s.getPath().getName()): int(s.getLen()) for s in self._fs.listStatus(self._path(kind))}

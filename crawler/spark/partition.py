@@ -7,7 +7,7 @@ holds the stages' models and nothing else.
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -81,16 +81,23 @@ class Line:
     json: bytes
 
 
-class Shared(Protocol):
-    """The verdicts against duplicates as Spark brings them to every executor: a broadcast variable."""
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the other versions of its page mean for a version. stale: a newer one replaces it, and it is not written.
 
-    @property
-    def value(self) -> Mapping[Place, Duplicate]:
-        """Verdicts by place."""
+    withdrawn: the newest one refuses, so nothing of this one may be kept.
+    """
+
+    stale: bool = False
+    withdrawn: bool = False
+
+
+Part = Judged | Duplicate | Flags
+"""What is known of one place; the document comes last."""
 
 
 class Refused(Protocol):
-    """What was withdrawn, likewise."""
+    """What was withdrawn, as Spark brings it to every executor: a broadcast variable."""
 
     @property
     def value(self) -> Refusals:
@@ -177,23 +184,40 @@ def is_candidate(item: Judged | Unread) -> bool:
     return isinstance(item, Judged) and item.doc.verdict is None
 
 
-class Leaving(Protocol):
-    """Which versions of a page are not written, because a newer one counts (`latest.py`)."""
-
-    def leaves_out(self, doc: Document) -> bool:
-        """Whether this version is replaced."""
-
-    def withdraws(self, doc: Document) -> bool:
-        """Whether nothing of the page may be kept."""
+def order_of(place: Place) -> int:
+    """The place as one number, in the order of the archives. (No archive has 2^32 pages.)"""
+    return place[0] << 32 | place[1]
 
 
-def finish_all(config: Config, duplicates: Shared, older: Leaving, items: Iterable[Judged | Unread]) -> Iterator[Line]:
-    """The records of the documents among `items`, with what the comparison found; no text of what was withdrawn."""
-    for item in items:
-        if isinstance(item, Judged):
-            withdrawn = older.withdraws(item.doc)
-            line = finish(config, item, duplicates.value.get(item.place), withdrawn=withdrawn)
-            if not older.leaves_out(item.doc) and (line.kind == REJECTED or not withdrawn):
+def archive_of(key: tuple[int, int]) -> int:
+    """The number of the archive of a key of `finish_all`."""
+    return key[0] >> 32
+
+
+def keyed(part: Judged | Unread) -> Iterator[tuple[tuple[int, int], Part]]:
+    """A document, to be sorted behind what else is known of its place."""
+    if isinstance(part, Judged):
+        yield (order_of(part.place), 1), part
+
+
+def known(order: int, part: Part) -> tuple[tuple[int, int], Part]:
+    """What else is known of the place of this order."""
+    return (order, 0), part
+
+
+def finish_all(config: Config, parts: Iterable[tuple[tuple[int, int], Part]]) -> Iterator[Line]:
+    """The records of documents, sorted with what else is known of each; no text of what was withdrawn."""
+    duplicate, flags, at = None, Flags(), -1
+    for (order, _), part in parts:
+        if order != at:
+            duplicate, flags, at = None, Flags(), order
+        if isinstance(part, Duplicate):
+            duplicate = part
+        elif isinstance(part, Flags):
+            flags = part
+        elif not flags.stale:
+            line = finish(config, part, duplicate, withdrawn=flags.withdrawn)
+            if line.kind == REJECTED or not flags.withdrawn:
                 yield line
 
 

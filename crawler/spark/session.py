@@ -14,6 +14,9 @@ from typing import Any
 LOCAL = "local[*,4]"
 """Every core of this machine, and four tries a task as on a cluster."""
 
+_PARTITIONS = 4
+"""Of a shuffle on one machine: Spark's 200 would be as many files and tasks for every step."""
+
 
 class SparkError(Exception):
     """Spark cannot be used; the text says why and what to do."""
@@ -41,6 +44,13 @@ def spark_context(master: str | None = None) -> Iterator[Any]:
         yield context
     finally:
         context.stop()
+
+
+def spark_session(context: Any) -> Any:
+    """The `SparkSession` of a context, for DataFrames."""
+    from pyspark.sql import SparkSession
+
+    return SparkSession(context)
 
 
 def versions_of(context: Any) -> dict[str, str]:
@@ -71,6 +81,7 @@ def _submitted() -> bool:
 def _local_settings(master: str) -> dict[str, str]:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {"spark.master": master, "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    settings["spark.sql.shuffle.partitions"] = str(_PARTITIONS)
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}

@@ -158,6 +158,23 @@ class SelectedFrom(TypedDict):
     sql: NotRequired[str]  # of `--sql`
 
 
+class DeduplicatedFrom(TypedDict):
+    """What a corpus without duplicates was made of. sources: in order, by name, each with the hash and version of a
+    manifest or the files of others; rule: which copy stays; thresholds, scheme: of the comparison; band_bits: 32 or 64;
+    read: documents that were compared; gone: of them by kind (exact, near, replaced); empty: without a text.
+    """
+
+    sources: list[dict[str, Any]]
+    rule: str
+    thresholds: dict[str, Any]
+    scheme: dict[str, Any]
+    band_bits: int
+    read: int
+    gone: Counts
+    withdrawn: int
+    empty: int
+
+
 class Origin(TypedDict, total=False):
     """What an archive says of itself (`crawler.storage.archive.origin`). policy: the facts of our own archives."""
 
@@ -171,7 +188,7 @@ class Origin(TypedDict, total=False):
     policy: PolicyFacts
 
 
-RunKind = Literal["crawl", "replay", "select"]
+RunKind = Literal["crawl", "replay", "select", "dedup"]
 
 
 class Run(TypedDict):
@@ -193,6 +210,7 @@ class Run(TypedDict):
     unread: NotRequired[dict[str, str]]  # archives that a replay could not read, or not to their end, and why
     recovered: NotRequired[list[RecoveredFile]]
     selected_from: NotRequired[SelectedFrom]
+    deduplicated_from: NotRequired[DeduplicatedFrom]
 
 
 class Step(TypedDict):

@@ -30,7 +30,7 @@ READS = {
     "query": ["corpus", "select domain, count(*), sum(char_count) from documents group by 1 order by 1"],
     "best": ["--json", "corpus"],
     "substrings": ["--min-tokens", "4", "--json", "corpus"],
-    "across": ["--json", "corpus", "other"],
+    "dedup": ["--json", "corpus", "other"],
     "page": ["corpus", "https://alder.example/0"],
     "diff": ["--json", "other", "corpus"],
 }
@@ -40,7 +40,7 @@ MAKES = {
     "export": ["--to", "jsonl.zst", "--out", "made", "corpus"],
     "export to Dolma": ["--to", "dolma", "--out", "made", "corpus"],
     "mix": ["--out", "made", "spec.yaml"],
-    "across": ["--out", "made", "corpus", "other"],
+    "dedup": ["--out", "made", "corpus", "other"],
 }
 Run = Callable[..., Any]
 

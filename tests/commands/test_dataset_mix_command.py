@@ -1,4 +1,4 @@
-"""`gristmill dataset mix` and `across` on the command line: each option changes something, and says so."""
+"""`gristmill dataset mix` and `dedup` on the command line: each option changes something, and says so."""
 
 from __future__ import annotations
 
@@ -74,27 +74,43 @@ def two(tmp_path):
 
 
 def test_the_report_says_how_much_repeats_what_and_which_copy_stays(scrapy, two):
-    done = scrapy("dataset", "across", *two)
+    done = scrapy("dataset", "dedup", *two)
     assert done.out.splitlines() == [
         "1 exact duplicates: a.jsonl repeats b.jsonl",
         "a.jsonl: 1 of 2 documents stay",
         "b.jsonl: 2 of 2 documents stay",
         "which copy stays: licence tier A before B before none, then the higher quality_score (to 0.01), "
-        "then the older pub_date, then the corpus that is named first",
+        "then the older pub_date, then the source that is named first",
     ]
-    other = scrapy("dataset", "across", "--keep", "order", *two).out.splitlines()
+    other = scrapy("dataset", "dedup", "--keep", "order", *two).out.splitlines()
     assert other[0] == "1 exact duplicates: b.jsonl repeats a.jsonl"
-    assert other[-1] == "which copy stays: the corpus that is named first"
+    assert other[-1] == "which copy stays: the source that is named first"
 
 
 def test_the_list_what_remains_and_json_say_the_same(scrapy, tmp_path, two):
-    done = scrapy("dataset", "across", "--list", "gone.jsonl", "--out", "merged", "--to", "jsonl.gz", "--json", *two)
+    done = scrapy("dataset", "dedup", "--list", "gone.jsonl", "--out", "merged", "--json", *two)
     said = orjson.loads(done.out)
     (gone,) = map(orjson.loads, (tmp_path / "gone.jsonl").read_bytes().splitlines())
     assert (gone["url"], gone["kept_url"], gone["kind"], gone["similarity"]) == ("a.jsonl", "b.jsonl", "exact", 1.0)
-    assert [corpus["stay"] for corpus in said["corpora"]] == [1, 2]
-    assert [r["url"] for r in documents(tmp_path / "merged")] == ["own-a.jsonl", "b.jsonl", "own-b.jsonl"]
-    assert [path.suffix for path in (tmp_path / "merged" / "data").iterdir()] == [".gz"]
+    assert [source["stay"] for source in said["sources"]] == [1, 2]
+    (shard,) = (tmp_path / "merged" / "shards").iterdir()
+    assert [orjson.loads(line)["url"] for line in read_lines(shard)] == ["own-a.jsonl", "b.jsonl", "own-b.jsonl"]
+    assert scrapy("dataset", "verify", "merged").code == 0
+    again = scrapy("dataset", "dedup", "--out", "merged", *two)
+    assert again.code == 1 and "merged: expected an empty or new folder" in again.err
+
+
+def test_what_remains_is_reported_cleaned_and_exported_as_any_corpus(scrapy, tmp_path):
+    lines = [{"url": f"https://{n}.example/", "text": f"text {min(n, 2)}"} for n in range(4)]
+    (tmp_path / "a.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    assert scrapy("dataset", "dedup", "--out", "merged", "a.jsonl", "-s", "STAGE_WORKERS=0").code == 0
+    assert scrapy("report", "merged").code == 0
+    out = scrapy("dataset", "exclude", "--yes", "--reason", "asked", "--url", "https://0.example/", "merged")
+    assert out.code == 0, out.err
+    assert scrapy("dataset", "export", "--to", "jsonl.gz", "--out", "release", "merged").code == 0
+    assert [r["url"] for r in documents(tmp_path / "release")] == ["https://1.example/", "https://2.example/"]
+    log = scrapy("dataset", "log", "merged")
+    assert "dataset dedup" in log.out
 
 
 @pytest.mark.parametrize(
@@ -102,14 +118,14 @@ def test_the_list_what_remains_and_json_say_the_same(scrapy, tmp_path, two):
     [
         (["--keep", "size"], "there is no criterion 'size'; known: tier, quality, date, order"),
         (["--keep", "date,date"], "names a criterion twice"),
-        (["--out", "memory://x"], "expected a folder on this machine"),
+        (["--band-bits", "48"], "invalid choice"),
     ],
 )
 def test_a_rule_or_a_folder_that_means_nothing_is_a_wrong_call(scrapy, two, words, said):
-    done = scrapy("dataset", "across", *words, *two)
+    done = scrapy("dataset", "dedup", *words, *two)
     assert (done.code, done.out) == (2, "") and said in done.err
 
 
 def test_a_list_that_cannot_be_written_is_a_sentence(scrapy, two):
-    done = scrapy("dataset", "across", "--list", "none/gone.jsonl", *two)
+    done = scrapy("dataset", "dedup", "--list", "none/gone.jsonl", *two)
     assert done.code == 1 and done.err.startswith("error: ") and "gone.jsonl" in done.err

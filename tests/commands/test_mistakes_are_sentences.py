@@ -190,9 +190,9 @@ def test_an_export_of_withdrawn_documents_alone_says_so(scrapy, corpus, tmp_path
 
 def test_what_remains_of_corpora_with_nothing_is_no_success(scrapy, bare, tmp_path):
     shutil.copytree("bare", "other")
-    asked = scrapy("dataset", "across", "bare", "other")
+    asked = scrapy("dataset", "dedup", "bare", "other")
     assert (asked.code, asked.err) == (0, "")
-    done = scrapy("dataset", "across", "--out", "merged", "bare", "other")
+    done = scrapy("dataset", "dedup", "--out", "merged", "bare", "other")
     assert (done.code, done.err) == (1, "error: " + NOTHING.format(""))
     assert not (tmp_path / "merged").exists()
 

@@ -12,7 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from crawler.config import from_mapping
+from crawler.dataset.deduplication.corpus import write as write_corpus
+from crawler.dataset.deduplication.found import Duplicates
+from crawler.dataset.rewrite import read_files
+from crawler.dataset.verify import verify
 from crawler.operations import exclude
+from crawler.storage.files.place import Place
+from crawler.storage.files.shards import read_records
 from tests.support.archives import edited, exchange, html, two_archives, write
 from tests.support.operations import answer_of
 from tests.support.places import PROJECT
@@ -127,6 +134,23 @@ def test_the_manifest_counts_the_records_and_names_the_configuration(judged):
     assert manifest["versions"]["spark"]
     for file in manifest["files"]:
         assert (folder / "job" / file["path"]).stat().st_size == file["bytes"]
+    assert {path.name for path in (folder / "job").iterdir() if not path.name.endswith(".crc")} == {
+        "kept", "rejected", "held", "manifest.json",
+    }  # fmt: skip
+
+
+def test_the_kept_records_become_a_corpus_that_holds(judged, tmp_path):
+    pytest.importorskip("duckdb", reason="duckdb is optional")
+    folder, job, _ = judged
+    config = from_mapping({"STAGE_WORKERS": 0})
+    with Duplicates([str(folder / "job" / "kept")], config, keep=["order"]) as duplicates:
+        write_corpus(duplicates, Place(str(tmp_path / "corpus")), now=1.8e9)
+        assert not duplicates.found.pairs
+    place = Place(str(tmp_path / "corpus"))
+    records = [record for entry in read_files(place) for record in read_records(place, entry["path"])]
+    assert by_record(records) == by_record(job.kept) != []
+    findings = verify(place)
+    assert (findings.damage, findings.surplus) == ([], [])
 
 
 def test_submitting_with_more_cores_changes_no_byte(run_job, submit_job, tmp_path):

@@ -76,12 +76,12 @@ def _rows(place: Place, name: str, columns: list[str]) -> dict[bytes, dict[str, 
     return {key_of(row): {column: row[column] for column in columns} for row in rows}
 
 
-def carry(source: Place, target: Place, ledger: Ledger, documents: set[bytes]) -> None:
+def carry(source: Place, target: Place, ledger: Ledger, documents: set[bytes], *, first: int = 0) -> None:
     """Write the annotations of these documents of `source` into a corpus that is made of it.
 
-    Raises: StorageError where a file is damaged, or the disk or the store fails.
+    first: number of the first file. Raises: StorageError where a file is damaged, or the disk or the store fails.
     """
-    for number, entry in enumerate(annotation_files(source.manifest()["files"])):
+    for number, entry in enumerate(annotation_files(source.manifest()["files"]), first):
         rows = (row for row in read_table(source, entry["path"]) if key_of(row) in documents)
         path = f"{entry['path'].rpartition('/')[0]}/{ledger.writer}-{number:06d}.parquet"
         written = write_table(target.root / path, entry["job"], rows)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.derived import is_corpus, versions_in
 from crawler.storage.corpus.registry import HERE, Registry, Version, place_of
+from crawler.storage.corpus.version import is_made_of_others
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, MANIFEST, Place
 
@@ -61,7 +62,7 @@ def _sources(folder: Place) -> list[str]:
 
 
 def _versions(folder: Place) -> list[Version]:
-    """Those that may name another folder: of a corpus only where it was selected from one."""
+    """Those that may name another folder: of a corpus only where it was made of one."""
     manifest = folder.load_json(MANIFEST)
     if manifest is None:
         try:
@@ -69,7 +70,7 @@ def _versions(folder: Place) -> list[Version]:
         except (StorageError, NotADirectoryError):  # nothing is there yet, or a file, as whoever claims it is told
             return []
     runs = manifest.get("runs") if isinstance(manifest, dict) else None
-    selected = any("selected_from" in run for run in runs or ())
+    selected = any(is_made_of_others(run) for run in runs or ())
     return list(Registry(folder).versions().values()) if selected else []
 
 

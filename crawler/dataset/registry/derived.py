@@ -20,7 +20,7 @@ from crawler.storage.files.place import MANIFEST, Place
 from crawler.times import rfc3339
 
 OPERATIONS = {"export.json": "dataset export", "mix.json": "dataset mix", "across.json": "dataset across"}
-"""Manifests of derived folders, and the operation that writes each."""
+"""Manifests of derived folders, and the operation that writes each; the last one only older versions had."""
 _NO_PARAMETERS = {"format", "files", "source", "sources", "versions", "counts", "targets", "pairs", "corpora", "time"}
 _COUNTS = ("documents", "records", "tokens", "withdrawn")
 

@@ -14,6 +14,7 @@ from typing import Any
 from crawler.documents.from_archive import UNKNOWN, WET
 from crawler.policy.facts import PolicyFacts
 from crawler.statkeys import REPLAY
+from crawler.storage.corpus.version import corpora_behind, is_made_of_others
 from crawler.storage.files.place import ARCHIVE
 from crawler.storage.types import Manifest, Origin, Run, RunKind
 
@@ -133,7 +134,7 @@ class Collector:
         replays = [run for run in self._runs if kind_of(run) == "replay"]
         rules = [run.get("policy", {}) for run in fetching]
         rules += [self._origins[name]["policy"] for name in sorted(self._read)]
-        selected = [run["selected_from"]["manifest_sha256"] for run in self._runs if "selected_from" in run]
+        behind = [corpora_behind(run) for run in self._runs if is_made_of_others(run)]
         return Sources(
             crawled=self._crawled,
             replayed=self._replayed,
@@ -142,7 +143,7 @@ class Collector:
             judged=_distinct([run.get("policy", {}) for run in replays]),
             has_crawled=bool(fetching or self._crawled.documents),
             has_fetched=bool(fetching),
-            subset_of=selected[-1] if selected else "",
+            subset_of=" and ".join(behind[-1]) if behind else "",
         )
 
 

@@ -1,1 +1,0 @@
-"""Duplicates between finished corpora: `gristmill dataset across`."""

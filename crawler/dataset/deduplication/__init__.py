@@ -1,0 +1,1 @@
+"""Duplicates in one finished corpus, or among several: `gristmill dataset dedup`."""
