@@ -128,7 +128,7 @@ class Config:
                     name: deciding[name]
                     for section in sections
                     for f in fields(section)
-                    if f.metadata["digest"] and (name := f.metadata["name"]) not in _FETCHING
+                    if (name := f.metadata["name"]) in deciding and name not in _FETCHING
                 }
             )
             for part, sections in parts.items()

@@ -23,6 +23,7 @@ _FIRST = {
     "quality": "quality",
     "pii": "extraction",
     "decontamination": "contamination",
+    "classify": "classify",
     "dedup": "fingerprint",
 }
 """Section of settings: the first stage whose records they can change. Personal data leaves rejected pages, too; any

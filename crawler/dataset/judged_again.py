@@ -38,7 +38,8 @@ _END_WITH_PARENT = 1  # prctl(2), PR_SET_PDEATHSIG
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 _NOT_TAKEN = frozenset({"CORPUS_DIR", "CRAWL_ID", "WORKER_ID", "REDIS_URL", "DEDUP_REDIS_URL", "CORPUS_SPOOL_DIR"})
 _TAKEN = frozenset({"STAGE_WORKERS", "STAGE_TIMEOUT_SECONDS", "REJECTED_TEXT"})
-"""Settings that the replay gets although they are no part of the digest."""
+_WITH_FILES = ("quality", "decontamination", "classify")
+"""What the replay gets although it is no part of the digest: these settings, and all of the sections whose files are."""
 
 
 def capture_of(record: Record) -> bytes | None:
@@ -162,11 +163,13 @@ class Replay:
         return expand(self._where())
 
     def _settings(self, quiet: bool) -> dict[str, str]:
+        whole = [getattr(self._config, name) for name in _WITH_FILES]
         found = {
-            f.metadata["name"]: getattr(section, f.name)
+            name: getattr(section, f.name)
             for section in self._config.all_sections()
             for f in fields(section)
-            if (f.metadata["digest"] or f.metadata["name"] in _TAKEN) and f.metadata["name"] not in _NOT_TAKEN
+            if (name := f.metadata["name"]) not in _NOT_TAKEN
+            and (f.metadata["digest"] or name in _TAKEN or any(section is one for one in whole))
         }
         texts = {name: _text(value) for name, value in found.items() if value is not None}
         own = {"CORPUS_DIR": self._place.url, "REDIS_URL": "", "DEDUP_REDIS_URL": "", "INDEX_AT_SEAL": "0"}

@@ -146,6 +146,22 @@ def test_settings_that_judge_nothing_make_no_version(crawl, settings):
     assert (crawl.folder / "manifest.json").read_bytes() == before
 
 
+def test_what_stands_in_a_file_that_a_setting_names_reaches_the_pages(crawl, tmp_path):
+    (text,) = [record["text"] for record in crawl.records("shards") if record["url"].endswith("/other")]
+    tests, profiles = tmp_path / "exam.jsonl", tmp_path / "profiles.yaml"
+    tests.write_text(json.dumps({"question": text}))
+    settings = {**BEFORE, "EVAL_SETS": tests}
+    assert rejudge(crawl, **settings)["lost"] == 1
+    assert verdicts(crawl)["other"] == "contaminated"
+    profiles.write_text("long:\n  thresholds:\n    gopher_quality.min_words: 200\n")
+    settings |= {"QUALITY_RULES": "gopher_quality", "QUALITY_PROFILE": "long", "QUALITY_PROFILES_FILE": profiles}
+    assert rejudge(crawl, **settings)["lost"] == 1
+    assert verdicts(crawl)["short"] == "gopher_short_doc"
+    profiles.write_text("long:\n  thresholds:\n    gopher_quality.min_words: 20\n")
+    assert rejudge(crawl, **settings)["gained"] == 1
+    is_whole(crawl)
+
+
 def test_the_frontier_goes_on_and_fetches_nothing_again(crawl, web):
     rejudge(crawl, **SHORT)
     asked = len(web.asked)
