@@ -76,6 +76,7 @@ FILES: Mapping[str, Callable[[Config], Any]] = {
 
 BY_CONTENT = frozenset(
     {
+        "CLASSIFIERS",
         "EVAL_SETS",
         "QUALITY_PROFILES_FILE",
         "DECONTAMINATION_NGRAM",

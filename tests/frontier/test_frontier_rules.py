@@ -151,6 +151,7 @@ def by_content(folder) -> dict[str, tuple[dict, dict]]:
     yours.write_text("mine:\n  based_on: technical\n")
     sets = {"EVAL_SETS": str(one)}
     return {
+        "CLASSIFIERS": ({"CLASSIFIERS": f"good:{one}"}, {"CLASSIFIERS": f"good:{two}"}),
         "EVAL_SETS": (sets, {"EVAL_SETS": str(two)}),
         "QUALITY_PROFILES_FILE": ({"QUALITY_PROFILES_FILE": str(mine)}, {"QUALITY_PROFILES_FILE": str(yours)}),
         **{name: (sets, {**sets, name: 7}) for name in sorted(BY_CONTENT) if name.startswith("DECONTAMINATION_")},
@@ -163,7 +164,7 @@ def test_what_is_compared_by_content_is_compared_where_there_is_content(worker, 
 
     async def scenario(join):
         await join(**mine)
-        with pytest.raises(RulesDifferError, match=r"EVAL_SETS|QUALITY_PROFILES_FILE"):
+        with pytest.raises(RulesDifferError, match=r"CLASSIFIERS|EVAL_SETS|QUALITY_PROFILES_FILE"):
             await join(**yours)
 
     worker(scenario)
