@@ -119,7 +119,9 @@ class Config:
 
     @property
     def judging_parts(self) -> dict[str, str]:
-        """`judging_digest` taken apart: of each section by its name, and of the stages of other packages."""
+        """`judging_digest` taken apart: of each section by its name, and of the stages of other packages. The first twelve
+        hex digits: every run of the manifest has them.
+        """
         deciding = self.deciding()
         parts = {name: (getattr(self, name),) for name in SECTIONS} | {"added": self.added}
         digests = {
@@ -133,7 +135,8 @@ class Config:
             )
             for part, sections in parts.items()
         }
-        return digests | {"stages": _digest_of({"STAGES": self.stages})}
+        digests |= {"stages": _digest_of({"STAGES": self.stages})}
+        return {part: digest.removeprefix("sha256:")[:12] for part, digest in digests.items()}
 
     def _digest(self) -> str:
         return _digest_of(self.deciding())
