@@ -39,7 +39,7 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 _NOT_TAKEN = frozenset({"CORPUS_DIR", "CRAWL_ID", "WORKER_ID", "REDIS_URL", "DEDUP_REDIS_URL", "CORPUS_SPOOL_DIR"})
 _TAKEN = frozenset({"STAGE_WORKERS", "STAGE_TIMEOUT_SECONDS", "REJECTED_TEXT"})
 _WITH_FILES = ("quality", "decontamination", "classify")
-"""What the replay gets although it is no part of the digest: these, and all of the sections whose files are part of it."""
+"""What the replay gets although no part of the digest: these, and all of the sections whose files are part of it."""
 
 
 def capture_of(record: Record) -> bytes | None:
