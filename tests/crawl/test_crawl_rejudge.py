@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from crawler.stages.classify.model import open_classifier
+from tests.classify.conftest import line_of
 from tests.support.crawl import Crawl
 from tests.support.places import PROJECT
 from tests.support.process import clean_environment, options, scrapy
@@ -159,6 +161,21 @@ def test_what_stands_in_a_file_that_a_setting_names_reaches_the_pages(crawl, tmp
     assert verdicts(crawl)["short"] == "gopher_short_doc"
     profiles.write_text("long:\n  thresholds:\n    gopher_quality.min_words: 20\n")
     assert rejudge(crawl, **settings)["gained"] == 1
+    is_whole(crawl)
+
+
+def test_a_new_classifier_reaches_the_pages_and_says_what_it_says_of_their_texts(crawl, tmp_path):
+    labels = tmp_path / "labels.jsonl"
+    lines = [line_of(good, number) for number in range(30) for good in (True, False)]
+    labels.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    made = scrapy("classify", "train", "taste", "--labels", labels, "--out", tmp_path, "--action", "drop")
+    assert made.returncode == 0, made.stderr
+    model = open_classifier(str(tmp_path / "taste.npz"))
+    kept = {record["url"]: model.score(record["text"]) >= model.threshold for record in crawl.records("shards")}
+    rejudge(crawl, **BEFORE, CLASSIFIERS=f"taste:{tmp_path / 'taste.npz'}")
+    after = {record["url"]: record for record in everything(crawl) if record["url"] in kept}
+    assert {url: "reason" not in record for url, record in after.items()} == kept
+    assert all(record["classifier_scores"] for record in after.values())
     is_whole(crawl)
 
 
