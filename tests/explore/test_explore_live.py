@@ -120,7 +120,7 @@ def test_pause_stops_the_requests_at_the_site_and_resume_lets_them_go_on(
     assert finished.returncode == 0, finished.log[-2000:]
     assert len(finished.kept) + len(finished.rejected) == PAGES
     page = desk.page("/0/live")
-    eventually(lambda: f"{PAGES} pages with a verdict" in desk.page("/0/live"))
+    eventually(lambda: f"What became of {PAGES} pages" in desk.page("/0/live"))
     assert "running" not in page or desk.lives[0].watching == 0
 
 
@@ -152,7 +152,7 @@ def test_an_order_needs_the_token_of_its_form_and_the_origin_of_its_page(desk: D
 def test_a_corpus_without_a_crawl_says_so_and_shows_what_was_written(desk: Desk) -> None:
     page = desk.page("/0/live")
     assert "No crawl is running here" in page
-    assert "18 pages with a verdict" in page
+    assert "What became of 18 pages" in page
     assert desk.post("/0/live/order", action="pause").status == 409
     assert desk.ask("/1/live").status == 404
 
@@ -301,6 +301,6 @@ def test_a_browser_sees_the_crawl_move_and_pauses_it(
     expect(page.locator("h1 .state")).to_have_text("running")
     crawling.gate.open()
     expect(page.locator("dl.figures")).not_to_have_text(before)
-    expect(page.locator(".flow h2")).to_have_text(f"The way of {PAGES} pages with a verdict")
+    expect(page.locator(".flow h2")).to_have_text(f"What became of {PAGES} pages")
     watched.check()
     context.close()

@@ -115,7 +115,7 @@ def _lines(sentences: list[str]) -> Text | None:
 def _levers(levers: list[Lever]) -> Table | None:
     table = table_of("left", "left", "right", "right", "right", "left", "left")
     table.columns[0].no_wrap = True
-    _head(table, "", "", "limit", "miss it", "only it", "moved", "10 % stricter")
+    _head(table, "", "", "limit", "pages miss it", "nothing else", "moved", "10 % stricter")
     for lever in levers[:TOP_LEVERS]:
         limit = lever.limit
         table.add_row(
@@ -132,7 +132,7 @@ def _lever_lines(found: Diagnosis) -> Text | None:
     for lever in found.levers[:TOP_LEVERS]:
         limit = lever.limit
         lines.append(Text.assemble(limit.setting, (f" {limit.profile}", "dim")))
-        lines.append(Text(f"  limit {written(limit.limit)}, {lever.missed:,} miss it, {lever.alone:,} only it"))
+        lines.append(Text(f"  limit {written(limit.limit)}, {lever.missed:,} pages miss it, {lever.alone:,} of them nothing else"))
         moved = [_step(step, "+") for step in lever.relaxed] + ([_step(lever.stricter, "-")] if lever.stricter else [])
         if moved:
             lines.append(Text(f"  moved {', '.join(moved)}"))

@@ -78,7 +78,7 @@ def sections(found: Balance) -> Iterator[tuple[str, RenderableType]]:
         yield "Warning", Text("\n".join(found.warnings), "yellow")
     if found.tokens is not None and found.tokens.domains > 1:
         shares = ", ".join(
-            f"{100 * share:.1f} % of the {'largest' if count == 1 else f'{count} largest'}"
+            f"{'the largest has' if count == 1 else f'the {count} largest have'} {100 * share:.1f} %"
             for count, share in found.tokens.shares.items()
             if count < found.tokens.domains
         )

@@ -156,7 +156,7 @@ def warning(t):
 
 def concentration(t):
     share = max(t.tokens().values()) / t.tokens().total()
-    yield t.terminal, f"Share of the tokens, by domains {100 * share:.1f} % of the largest"
+    yield t.terminal, f"Share of the tokens, by domains the largest has {100 * share:.1f} %"
     yield t.page, f"tokens {100 * share:.1f} % 100.0 % 100.0 % "
 
 
