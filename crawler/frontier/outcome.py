@@ -30,9 +30,14 @@ def outcome_entry(lease: Lease, doc: Document | None, quality_weight: float) -> 
         return b""
     kind, tokens = kind_of(doc), 0.0
     if kind == KEPT:
-        quality = 1.0 if doc.quality_score is None else doc.quality_score
-        tokens = max(1.0, doc.token_estimate * (1.0 - quality_weight + quality_weight * quality))
+        tokens = max(1.0, doc.token_estimate * (1.0 - quality_weight + quality_weight * _worth(doc)))
     return packed_outcome(lease, kind, tokens)
+
+
+def _worth(doc: Document) -> float:
+    """0 to 1: what the first of CLASSIFIERS that scored a text says of it; without one, the quality score."""
+    quality = 1.0 if doc.quality_score is None else doc.quality_score
+    return next(iter(doc.classifier_scores.values()), quality)
 
 
 def packed_outcome(lease: Lease, kind: str, tokens: float) -> bytes:

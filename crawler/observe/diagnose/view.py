@@ -132,7 +132,11 @@ def _lever_lines(found: Diagnosis) -> Text | None:
     for lever in found.levers[:TOP_LEVERS]:
         limit = lever.limit
         lines.append(Text.assemble(limit.setting, (f" {limit.profile}", "dim")))
-        lines.append(Text(f"  limit {written(limit.limit)}, {lever.missed:,} pages miss it, {lever.alone:,} of them nothing else"))
+        lines.append(
+            Text(
+                f"  limit {written(limit.limit)}, {lever.missed:,} pages miss it, {lever.alone:,} of them nothing else"
+            )
+        )
         moved = [_step(step, "+") for step in lever.relaxed] + ([_step(lever.stricter, "-")] if lever.stricter else [])
         if moved:
             lines.append(Text(f"  moved {', '.join(moved)}"))
