@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -52,6 +53,7 @@ def judge(request: PageRequest) -> tuple[str, dict[str, Any]]:
         "recall": labels.recall(strata),
         "agreements": labels.agreements(known),
         "labels": len(known),
+        "corpus": shlex.quote(request.catalogue.place.url),
     }
 
 

@@ -304,6 +304,7 @@ def silent_server() -> Iterator[tuple[int, threading.Event]]:
 def test_a_signal_ends_it_while_it_waits_for_the_server(begun, silent_server, name, number):
     port, come = silent_server
     more = ["-a", "url=http://127.0.0.1:1/"] if name in {"seed", "crawl"} else []
+    more += ["-s", "NETWORK_ALLOW=127.0.0.0/8", "-s", "NETWORK_PORTS=1"] if name == "crawl" else []
     process = begun(*typed(name, *more), "-s", f"REDIS_URL=redis://127.0.0.1:{port}/0", "-s", "PII_PERSON=off")
     assert come.wait(LIMIT)
     code, err = interrupted(process, number)

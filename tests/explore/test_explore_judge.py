@@ -95,6 +95,7 @@ def test_the_last_document_ends_it(mixed: Desk) -> None:
     page = mixed.page("/0/judge", ("judge", "Ada"), ("each", "1"))
     assert "all 3 documents of the sample are judged" in page
     assert "What 3 labels say" in page
+    assert "gristmill classify train NAME --labels" in page
 
 
 @pytest.mark.parametrize(
