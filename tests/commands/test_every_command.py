@@ -358,9 +358,9 @@ def server_that_falls_silent(tmp_path) -> Iterator[tuple[str, threading.Event]]:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_crawl_whose_scheduler_waits_for_the_server(begun, server_that_falls_silent, number):
     url, again = server_that_falls_silent
-    process = begun(
-        "crawl", "corpus", "-a", "url=http://127.0.0.1:1/", "-s", f"REDIS_URL={url}", "-s", "PII_PERSON=off"
-    )
+    settings = (f"REDIS_URL={url}", "PII_PERSON=off", "NETWORK_ALLOW=127.0.0.0/8", "NETWORK_PORTS=1")
+    more = [word for setting in settings for word in ("-s", setting)]
+    process = begun("crawl", "corpus", "-a", "url=http://127.0.0.1:1/", *more)
     assert again.wait(LIMIT)
     code, err = interrupted(process, number)
     assert code == 128 + number, err
