@@ -210,7 +210,7 @@ class _Ward:
         }
         for key, reason in self._reasons.items():
             reason.examples = samples[key]
-        levers = [self._lever(limit) for limit in self._missed]
+        levers = [self._lever(limit) for limit in self._missed if limit.movable]
         return Diagnosis(
             source=source,
             total=self._counts["total"],

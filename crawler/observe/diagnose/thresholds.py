@@ -30,7 +30,7 @@ class Threshold:
     value: the name of the measured value. above: True where values above the limit are dropped, else those below.
     profile: whose thresholds these are; empty for settings that hold for all. final: no later stage of the text has
     its say once this one is passed; personal data and duplicates always have. most: above it no value lies; None =
-    nobody knows.
+    nobody knows. movable: somebody can set it.
     """
 
     setting: str
@@ -41,6 +41,7 @@ class Threshold:
     profile: str = ""
     final: bool = True
     most: float | None = None
+    movable: bool = True
 
     def is_missed_by(self, value: float, limit: float | None = None) -> bool:
         """True where a value is on the wrong side of the limit (or of another one), as the stages compare."""
@@ -53,7 +54,7 @@ class Threshold:
 
 
 def _near(profile: str) -> Threshold:
-    return Threshold("near_misses.DROP", PROBABILITY, False, DROP, R.UNLIKE_TEXT, profile, most=1.0)
+    return Threshold("near a limit", PROBABILITY, False, DROP, R.UNLIKE_TEXT, profile, most=1.0, movable=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,15 @@ def test_a_page_without_content_is_no_ones_near_miss():
     assert Thresholds(from_mapping()).misses(record) is None
 
 
+def test_nobody_is_told_to_move_what_cannot_be_set():
+    doc = Document("https://a.test/", text="x", language="en", quality_score=0.9)
+    doc.quality_signals = {"profile": "prose", "text_probability": 0.04}
+    record = rejection_of(doc, Drop("quality", DropReason.UNLIKE_TEXT, "text_probability 0.040 < 0.1"))
+    [miss] = Thresholds(from_mapping()).misses(record) or []
+    assert (miss.limit.reason, miss.limit.movable) == (DropReason.UNLIKE_TEXT, False)
+    assert diagnose([record], from_mapping(), source="a test").levers == []
+
+
 def test_a_short_page_misses_the_number_of_words():
     doc = Document(url="https://a.test/", word_count=40)
     record = rejection_of(doc, Drop("extraction", DropReason.TOO_SHORT, "40 words, needs 50"))
