@@ -16,6 +16,7 @@ import io
 import json
 import random
 import sys
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -101,6 +102,7 @@ def _long(kind: str, site: str, text: str) -> Iterator[Sample]:
         yield Sample(kind, site, text)
 
 
+_ITEM = "- "
 _OF = {"navigation": "//nav | //header", "footers": "//footer | //aside"}
 _CONSENT = "//*[contains(@class, 'cookie') or contains(@id, 'cookie') or contains(@class, 'consent')]"
 _INLINE = frozenset(
@@ -118,39 +120,50 @@ def junk(most: int) -> Iterator[Sample]:
         if numbers["repeated"] < most and len(lines := marked.splitlines()) > 3:
             numbers["repeated"] += 1
             yield Sample("repeated", site, "\n".join(lines * rnd.randint(2, 5)))
-        for kind, text in _beside(str(page["html"]), marked):
+        for kind, text in _beside(str(page["html"]), marked, _ITEM if zlib.crc32(site.encode()) % 2 else ""):
             if numbers[kind] < most and count_words(text) >= LEAST_WORDS:
                 numbers[kind] += 1
                 yield Sample(kind, site, text)
     yield from _made(rnd, words, most)
 
 
-def _beside(page: str, marked: str) -> Iterator[tuple[str, str]]:
-    """What stands on a page beside the text that people marked."""
+def _beside(page: str, marked: str, item: str) -> Iterator[tuple[str, str]]:
+    """What stands on a page beside the text that people marked. item: begins an item of a list; "" as some extractors
+    write it, so that a mark alone tells nothing.
+    """
     tree = html.fromstring(page.encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8"))
     for element in [e for e in tree.iter("script", "style", "noscript", "head") if e.getparent() is not None]:
         element.drop_tree()
     for kind, path in (*_OF.items(), ("consent", _CONSENT)):
-        yield kind, "\n".join(" ".join(t.split()) for place in tree.xpath(path) for t in place.itertext() if t.strip())
+        yield kind, "\n".join(line for place in tree.xpath(path) for line in _block_texts(place, item))
     known = "".join(marked.split())
-    yield "unmarked", "\n".join(line for line in _block_texts(tree) if "".join(line.split()) not in known)
+    lines = (line for line in _block_texts(tree, item) if "".join(line.removeprefix(_ITEM).split()) not in known)
+    yield "unmarked", "\n".join(lines)
 
 
-def _block_texts(tree: html.HtmlElement) -> Iterator[str]:
-    """The text of each block, white space folded."""
+def _block_texts(tree: html.HtmlElement, item: str) -> Iterator[str]:
+    """The text of each block, white space folded, and `item` before items of lists."""
     found: list[str] = []
+    around: list[str] = []
     for event, element in etree.iterwalk(tree, events=("start", "end", "comment")):
         if event != "comment" and element.tag not in _INLINE:
-            yield from _line(found)
-        found.append((element.text if event == "start" else element.tail) or "")
-    yield from _line(found)
+            yield from _line(found, item if around and around[-1] == "li" else "")
+            if event == "start":
+                around.append(element.tag)
+            else:
+                around.pop()
+        if event == "start":
+            found.append(element.text or "")
+        elif element is not tree:
+            found.append(element.tail or "")
+    yield from _line(found, "")
 
 
-def _line(found: list[str]) -> Iterator[str]:
+def _line(found: list[str], mark: str) -> Iterator[str]:
     line = " ".join("".join(found).split())
     found.clear()
     if line:
-        yield line
+        yield mark + line
 
 
 def _made(rnd: random.Random, words: list[str], most: int) -> Iterator[Sample]:

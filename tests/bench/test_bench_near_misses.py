@@ -43,12 +43,12 @@ def test_all_texts_of_a_site_are_in_one_fold():
 
 
 def test_what_nobody_marked_is_a_pages_text_without_the_marked_lines():
-    page = (
-        "<body><nav>Home <b>News</b></nav><p>The mill <i>stands</i> still.<p>Read more<!-- x --> here<script>x</script>"
-    )
-    found = dict(_beside(page, "The mill stands still."))
-    assert found["unmarked"] == "Home News\nRead more here"
-    assert found["navigation"] == "Home\nNews"
+    menu = "<nav><ul><li>Home <li>The <b>News</b></ul></nav>"
+    page = f"<body>{menu}<p>The mill <i>stands</i> still.<p>Read more<!-- x --> here<script>x</script>"
+    found = dict(_beside(page, "The mill stands still.", "- "))
+    assert found["unmarked"] == "- Home\n- The News\nRead more here"
+    assert found["navigation"] == "- Home\n- The News"
+    assert dict(_beside(page, "", ""))["navigation"] == "Home\nThe News"
 
 
 def test_the_shipped_model_is_numbers_alone():

@@ -19,6 +19,7 @@ from crawler.observe.diagnose.diagnosis import Diagnosis, Lever, advice, diagnos
 from crawler.observe.diagnose.thresholds import Thresholds
 from crawler.observe.diagnose.webpage import page
 from crawler.stages.quality.rules.base import Findings
+from crawler.stages.quality.near_misses import DROP
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.stage import QualityStage
 from crawler.storage.files.records import record_of, rejection_of
@@ -100,8 +101,8 @@ def test_a_page_without_content_is_no_ones_near_miss():
 
 def test_nobody_is_told_to_move_what_cannot_be_set():
     doc = Document("https://a.test/", text="x", language="en", quality_score=0.9)
-    doc.quality_signals = {"profile": "prose", "text_probability": 0.04}
-    record = rejection_of(doc, Drop("quality", DropReason.UNLIKE_TEXT, "text_probability 0.040 < 0.1"))
+    doc.quality_signals = {"profile": "prose", "text_probability": DROP / 2}
+    record = rejection_of(doc, Drop("quality", DropReason.UNLIKE_TEXT, "improbable"))
     [miss] = Thresholds(from_mapping()).misses(record) or []
     assert (miss.limit.reason, miss.limit.movable) == (DropReason.UNLIKE_TEXT, False)
     assert diagnose([record], from_mapping(), source="a test").levers == []
