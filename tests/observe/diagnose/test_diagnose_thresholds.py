@@ -18,8 +18,8 @@ from crawler.observe.diagnose import view
 from crawler.observe.diagnose.diagnosis import Diagnosis, Lever, advice, diagnose
 from crawler.observe.diagnose.thresholds import Thresholds
 from crawler.observe.diagnose.webpage import page
-from crawler.stages.quality.rules.base import Findings
 from crawler.stages.quality.near_misses import DROP
+from crawler.stages.quality.rules.base import Findings
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.stage import QualityStage
 from crawler.storage.files.records import record_of, rejection_of
