@@ -8,12 +8,16 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from typing import Any
 
 import pytest
 
+from crawler.config import from_mapping
+from crawler.dataset.rejudge import rejudge as untold
 from crawler.stages.classify.model import open_classifier
+from crawler.storage.files.place import Place
 from tests.classify.conftest import line_of
 from tests.support.crawl import Crawl
 from tests.support.places import PROJECT
@@ -51,6 +55,17 @@ class Web(LoopbackServer):
             "/copy": (200, article("long", title="The long one"), {}),
             "/refused": (200, article("refused", title="Refused"), {"X-Robots-Tag": "noai"}),
         }
+
+
+FINNISH = (
+    "<html lang=fi><title>Mylly</title><main><h1>Vanha mylly</h1><p>Kylän vanha mylly seisoo joen rannalla. Isäni "
+    "jauhoi siellä viljaa joka syksy, kun sato oli korjattu pellolta ja illat alkoivat pimetä. Vesi pyöritti "
+    "suurta ratasta yötä päivää, eikä kukaan nukkunut ennen kuin viimeinen säkki oli täynnä.</p><p>Talvella joki "
+    "jäätyi, ja mylly oli hiljaa kevääseen asti. Silloin korjattiin kivet, voideltiin akselit ja kerrottiin tarinoita "
+    "takkatulen ääressä. Nykyään siellä on pieni kahvila, jossa kesäisin tarjoillaan tuoretta leipää ja "
+    "mustikkapiirakkaa kaikille, jotka kulkevat tietä pitkin kohti merta.</p></main></html>"
+)
+"""Our own text; no model for names is installed in its language."""
 
 
 def thin(seed: str) -> bytes:
@@ -258,6 +273,19 @@ def test_a_text_that_nothing_claims_any_more_is_kept_where_it_turns_up(crawl, we
     assert verdicts(crawl)["elsewhere"] == "kept"
 
 
+def test_the_same_command_tells_the_crawl_of_a_version_whose_maker_died_before(crawl, web):
+    settings = given(crawl) | {"EXTRACTION_MIN_WORDS": 150}
+    config = from_mapping(settings | {"CORPUS_DIR": str(crawl.folder)})
+    place = Place(str(crawl.folder))
+    made = untold(place, config, now=time.time())  # what is told to frontier and index comes after it
+    assert made.version == 2 and verdicts(crawl)["short"] == "too_short"
+    assert rejudge(crawl, EXTRACTION_MIN_WORDS=150)["corpus_version"] is None
+    web.pages["/elsewhere"] = 200, thin("short"), {}
+    again = {"EXTRACTION_MIN_WORDS": 50, "CRAWL_RULES": "replace"}
+    assert crawl.run({"url": f"http://{HOST}:{web.port}/elsewhere"}, **again).returncode == 0
+    assert verdicts(crawl)["elsewhere"] == "kept"
+
+
 def test_after_a_second_visit_the_newest_version_of_each_page_is_judged_again_as_a_replay_does(crawl, web, tmp_path):
     again = {"RECRAWL": 1, "RECRAWL_INTERVAL_SECONDS": 0, "RECRAWL_MIN_SECONDS": 0}
     web.pages["/other"] = 200, article("other, changed", title="Another one, changed"), {}
@@ -282,11 +310,12 @@ def test_after_a_second_visit_the_newest_version_of_each_page_is_judged_again_as
 
 
 def test_pages_that_are_to_wait_for_a_person_go_to_held_and_come_back(crawl, web):
-    web.pages["/finnish"] = 200, article("fi", title="Sivu"), {}
-    held = {"PII_UNCOVERED": "hold", "PII_PERSON": "all"}
-    answer = rejudge(crawl, **held)
-    waiting = len(crawl.records("held/pii"))
-    assert answer["held"] == waiting
-    assert rejudge(crawl)["corpus_version"] is not None
-    assert crawl.records("held/pii") == []
+    web.pages["/finnish"] = 200, FINNISH.encode(), {}
+    assert crawl.run({"url": f"http://{HOST}:{web.port}/finnish"}).returncode == 0
+    assert verdicts(crawl)["finnish"] == "kept"
+    answer = rejudge(crawl, PII_UNCOVERED="hold", PII_PERSON="all")
+    assert [record["url"].rpartition("/")[2] for record in crawl.records("held/pii")] == ["finnish"]
+    assert answer["held"] == 1
+    back = rejudge(crawl)
+    assert (back["gained"], crawl.records("held/pii"), verdicts(crawl)["finnish"]) == (1, [], "kept")
     is_whole(crawl)

@@ -126,7 +126,7 @@ class NearMisses:
             return Failure(DropReason.UNLIKE_TEXT, said) if probability < DROP else None
         if probability < KEEP:
             return failure
-        for bound, value in missed:
+        for bound, value in reversed(missed):  # of several with one reason the first is said, which decided
             signals.pop(bound.signal, None)
             skipped[bound.reason.value] = f"{bound.detail(value)}, but it is text with probability {probability:.2f}"
         return None

@@ -46,10 +46,37 @@ def test_a_text_that_misses_a_limit_by_little_is_kept_and_the_record_says_why():
     assert "fineweb_duplicate_line_chars" not in doc.quality_signals
 
 
-@pytest.mark.parametrize("settings", [{"QUALITY_PROFILE": "datatrove"}])
-def test_the_limits_of_the_papers_have_no_band(settings):
-    found = judged(HAIR, **settings)
-    assert isinstance(found, Drop) and found.reason is DropReason.FINEWEB_CHAR_DUP_RATIO
+def test_the_limits_of_the_papers_have_no_band():
+    found = judged(NEAR, sure_of(20, "en"), QUALITY_PROFILE="datatrove")
+    assert isinstance(found, Drop)
+    assert isinstance(judged(NEAR, sure_of(20, "en")), Document)
+
+
+@pytest.mark.parametrize(("odds", "kind"), [(-1.0, Drop), (-0.8, Document)], ids=["27 %", "31 %"])
+def test_a_page_that_misses_a_limit_is_kept_from_a_probability_on(odds, kind):
+    found = judged(HAIR, sure_of(odds))
+    assert isinstance(found, kind)
+    assert not isinstance(found, Drop) or found.reason is DropReason.FINEWEB_CHAR_DUP_RATIO
+
+
+def test_of_several_limits_with_one_reason_the_one_that_decided_is_said():
+    text = "\n".join([*SENTENCES[:12], *(f"{SENTENCES[n]} {SENTENCES[n + 1]}" for n in (0, 2, 4))])
+    doc = judged(text, sure_of(20))
+    assert isinstance(doc, Document)
+    assert doc.quality_signals["skipped_rules"]["dup_n_gram"].startswith("n=5: ")
+
+
+def test_only_prose_is_dropped_although_it_meets_all_limits():
+    twice = "\n".join([*SENTENCES[:20], SENTENCES[0]])
+    assert isinstance(judged(twice, sure_of(-20, "en"), QUALITY_PROFILE="legal"), Document)
+    found = judged(NEAR, sure_of(-20, "en"), QUALITY_PROFILE="prose")
+    assert isinstance(found, Drop) and found.reason is DropReason.UNLIKE_TEXT
+
+
+@pytest.mark.parametrize(("sentences", "odds", "kind"), [(4, 20, Drop), (6, -20, Document)], ids=["missed", "met"])
+def test_a_rule_set_that_cuts_lines_decides_alone(sentences, odds, kind):
+    text = "\n".join(SENTENCES[:sentences])
+    assert isinstance(judged(text, sure_of(odds, "en"), QUALITY_RULES="c4"), kind)
 
 
 def test_what_misses_a_limit_by_far_is_dropped_whatever_the_model_says():
