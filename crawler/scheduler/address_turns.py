@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from crawler.frontier.client import Frontier
     from crawler.policy.addresses import AddressDelays
 
+MOMENT = 0.005
+"""Seconds: a turn that is now, as two clocks say it."""
 WAIT_SECONDS = 2.0
 """Longest time that a request waits for its address with a place of this worker in hand."""
 _LATE_SECONDS = 0.1  # by so much at most a request may be late for its slot
@@ -74,10 +76,13 @@ class AddressTurns:
         self._coming[budget.name].add(name)
         self._sent[name] = budget.name
 
-    async def take_slot(self, request: Request, scope: str, address: str, patience: float) -> bool:
+    async def take_slot(
+        self, request: Request, scope: str, address: str, patience: float, *, ahead: bool = True
+    ) -> bool:
         """Before a request is written: it has to follow at once. True where it had to wait. Raises: PutBack.
 
-        `patience`: seconds that it may wait here, its connection in hand.
+        `patience`: seconds that it may wait here, its connection in hand. `ahead`: the slot may be a later one, which
+        is waited for; otherwise the address has been waited for, and `has_slot` says whether there is one.
         """
         budget = self._budget(address)
         if budget is None:
@@ -86,18 +91,24 @@ class AddressTurns:
         self._forget(name)
         (_, slot), waited, until = request.meta.pop(_GRANT, (0.0, 0)), False, self._frontier.now() + patience
         while True:
-            within = max(0.0, until - self._frontier.now())
+            within = max(0.0, until - self._frontier.now()) if ahead else 0.0
             row = AddressRow("send", budget.name, budget.spaced, name, slot, within, self._most())
             at, slot = await self._ask(row)
             if not slot and max(at, self._frontier.now()) > until:
                 await self._go_to_the_end(budget, scope)
-            waited = waited or at > self._frontier.now()
+            waited = waited or at > self._frontier.now() + MOMENT
             await self._sleep_until(at)
             if slot and self._frontier.now() - at <= budget.margin:
                 self._sent[name] = budget.name
                 request.meta[_GRANT] = at + budget.margin, slot
                 return waited
             self._note_busy(budget.name)
+            if not ahead:
+                return True
+
+    def has_slot(self, request: Request) -> bool:
+        """True where the latest `take_slot` that had to wait took one."""
+        return _GRANT in request.meta
 
     def is_in_time(self, request: Request) -> bool:
         """The very last question: False where the slot of its address has passed since, on a busy machine."""

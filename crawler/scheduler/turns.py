@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from crawler.frontier.model import Lease
-from crawler.scheduler.address_turns import WAIT_SECONDS, AddressTurns
+from crawler.scheduler.address_turns import MOMENT, WAIT_SECONDS, AddressTurns
 from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT, SUBRESOURCE, TURN
 from crawler.scheduler.turned_away import Exhausted, PutBack
 from crawler.scheduler.wakefulness import Wakefulness
@@ -34,7 +34,6 @@ _FRESH_SECONDS = 0.1  # at most
 _REMEMBERED = 10_000  # scopes
 _LAST_WAIT = 2.0  # seconds that a worker which ends still waits for a turn
 _LOOK = 0.5  # seconds between two looks whether it ends
-_MOMENT = 0.005  # seconds: a turn that is now, as two clocks say it
 _SLOT = "politeness_slot"
 """Key in `request.meta` of a request without a lease: the slot of its domain."""
 _RESERVE, _RESERVE_SECONDS = 0.1, 1.0  # how long before the end of a lease nothing is sent any more: share, at most
@@ -117,12 +116,18 @@ class Turns:
         """The connection leads to this address: wait until the request may be written, which has to follow at once.
 
         `patience`: seconds that it may wait here. Raises: PutBack.
+
+        Whoever had to wait for the address and then for the domain takes no later slot of the address again: requests
+        of one domain would hold slots that they cannot use, and keep each other from both for ever.
         """
         scope, patience = self._frontier.scope_of(request.url), min(patience, self._patience_of(request))
+        ahead = True
         with self._unsent_where_put_back(request):
-            while await self._addresses.take_slot(request, scope, address, patience):
-                if not await self._renew(request, scope):
+            while await self._addresses.take_slot(request, scope, address, patience, ahead=ahead):
+                waited = await self._renew(request, scope)
+                if not waited and self._addresses.has_slot(request):
                     return
+                ahead = ahead and not waited
 
     def _patience_of(self, request: Request) -> float:
         """A page, and the control file in front of it, goes back into its queue; what a page in the browser asks for
@@ -200,7 +205,7 @@ class Turns:
             at = max(at, self._extras.get(scope, 0.0) + delay)
             await self._sleep_until(at, patience)
             if naps == self.wakefulness.naps:
-                return slot, at > asked + _MOMENT
+                return slot, at > asked + MOMENT
             own = slot  # it overslept: this turn is still its own only where nobody has taken one since
 
     def _owns_fresh_slot(self, flight: Flight) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
+from itertools import pairwise
 
 import pytest
 from scrapy import Request
@@ -244,3 +246,31 @@ def test_what_a_page_in_the_browser_asks_for_waits_where_a_page_would_go_back(va
         await frontier.close()
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("late", [0.0, 0.12, 0.3])
+def test_requests_of_one_domain_do_not_keep_each_other_from_its_address(valkey_url, crawl_name, workers, late):
+    """Each needs the turn of its domain and that of the address at once, and a busy machine is late for the first."""
+    sent = []
+
+    async def send(turns, frontier, number):
+        request = Request(f"http://one.example/{number}.json", meta={SUBRESOURCE: True})
+        await turns.turn(request)
+        await turns.before_connecting(request, HERE)
+        await asyncio.sleep(late)
+        await turns.before_writing(request, HERE, 30.0)
+        sent.append(time.monotonic())
+
+    async def run():
+        fleet = [Frontier(valkey_url, crawl_name, Limits(delay=0.2, address_delay=0.18)) for _ in range(workers)]
+        for frontier in fleet:
+            await frontier.open()
+        turns = [Turns(f, InFlight(), hands_of(f, InFlight())) for f in fleet]
+        async with asyncio.timeout(20.0):  # two seconds where all goes well, and never where it does not
+            await asyncio.gather(*(send(turns[n % workers], fleet[n % workers], n) for n in range(6)))
+        for frontier in fleet:
+            await frontier.close()
+
+    asyncio.run(run())
+    assert min(later - earlier for earlier, later in pairwise(sent)) > 0.15
