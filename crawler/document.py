@@ -362,6 +362,10 @@ class DropReason:
     BROWSER_CRASHED = _failure(
         "browser_crashed", "The page needs a browser, and its process ended: by itself, or beyond BROWSER_MEMORY_MB."
     )
+    BROWSER_INCOMPLETE = _failure(
+        "browser_incomplete",
+        "The page shows next to no text in the browser, and data that its scripts asked for did not come.",
+    )
     NEEDS_BROWSER = _failure(
         "needs_browser", "Only a browser could read the page, and this worker has none that starts."
     )

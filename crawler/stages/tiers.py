@@ -15,6 +15,8 @@ from crawler.stages.parse.shell import LIMITS
 
 BETTER = 1.2
 """How many times as many words the drawn page needs, where both pass: what the site sent is preferred."""
+UNANSWERED = ("failed", "turn")
+"""What a page in the browser asked for and may get another time: no answer, or the host's turn was too far away."""
 _MUTABLE = (
     *("language_signals", "quality_signals", "legal_citations", "pii_entity_types", "pii_spans", "parts"),
     *(
@@ -54,9 +56,8 @@ def judged_twice(doc: Document, run: Callable[[Document], Document]) -> Document
     chosen.render_signals["browser"] = facts
     if "shell" in sent.render_signals:
         chosen.render_signals["shell"] = sent.render_signals["shell"]
-    failed = facts.get("failed")
-    if failed and has_too_little(chosen):
-        chosen.verdict = Drop("fetch", _failure_of(failed[0]), str(failed[1])[:512])
+    if has_too_little(chosen) and (failure := _failure_of(facts)) is not None:
+        chosen.verdict = failure
     return chosen
 
 
@@ -65,9 +66,18 @@ def has_too_little(doc: Document) -> bool:
     return doc.text_allowed and doc.word_count < LIMITS.main_words
 
 
-def _failure_of(name: str) -> Reason:
-    reason = Reason.of(name)
-    return reason if reason.meaning else DropReason.BROWSER_CRASHED  # a word of a later version
+def _failure_of(facts: dict[str, Any]) -> Drop | None:
+    """What kept the browser from drawing the page, or a part of it; None where nothing did."""
+    if failed := facts.get("failed"):
+        reason = Reason.of(failed[0])
+        known = reason if reason.meaning else DropReason.BROWSER_CRASHED  # a word of a later version
+        return Drop("fetch", known, str(failed[1])[:512])
+    refused = facts.get("refused")
+    lacking = {name: refused[name] for name in UNANSWERED if name in refused} if isinstance(refused, dict) else {}
+    if not lacking:
+        return None
+    detail = ", ".join(f"{name}: {count}" for name, count in lacking.items())
+    return Drop("fetch", DropReason.BROWSER_INCOMPLETE, f"requests without an answer ({detail})"[:512])
 
 
 def _refused(doc: Document) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -241,3 +242,21 @@ def test_a_page_that_loads_itself_again_has_no_text_and_did_not_crash(tmp_path: 
     record = done.rejected[f"{here}/again"]
     assert record["reason"] == "no_text"
     assert record["render_signals"]["browser"]["refused"] == {"navigation": 1}
+
+
+def test_a_page_whose_data_did_not_come_is_a_failure_and_no_page_without_text(tmp_path: Path, web: PolicyWeb) -> None:
+    def hang_up(handler: Any) -> None:
+        handler.close_connection = True
+
+    here = web.site("127.0.0.2", {
+        "/shell": page("<div id=root></div><script>fetch('/data').then(a => a.text()).then(t => root.innerHTML = t)"
+                       "</script>"),
+        "/whole": drawn(prose("weaver"), more="fetch('/data');"),
+        "/data": hang_up,
+    })  # fmt: skip
+    done = crawl(tmp_path / "corpus", web, [f"{here}/shell", f"{here}/whole"])
+    record = done.rejected[f"{here}/shell"]
+    assert (record["reason"], record["detail"]) == ("browser_incomplete", "requests without an answer (failed: 1)")
+    assert list(done.kept) == [f"{here}/whole"]
+    again = replay(tmp_path / "again", tmp_path / "corpus", NETWORK_PORTS=web.port)
+    assert again.rejected[f"{here}/shell"]["reason"] == "browser_incomplete"
