@@ -29,7 +29,7 @@ MET_BY = 2.0
 KEEP = 0.3
 """Probability from which a page is kept that misses limits, and none by more than `MISSED_BY`. The model was fitted to
 five times as much junk as text; what an extractor gives is mostly text."""
-DROP = 0.03
+DROP = 0.05
 """Probability under which a page of prose is dropped that meets all limits, and one by less than `MET_BY`. Only in the
 languages that most of the texts are in: others have other marks and lines."""
 PROBABILITY = "text_probability"
