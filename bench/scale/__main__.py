@@ -1,5 +1,7 @@
 """`python -m bench.scale [mixed|template|chain] [--documents N] [--check]`: duplicates in rounds in DuckDB.
 
+`python -m bench.scale simulate [--pages N] [--days N] …` prints what a crawl of that size needs (`simulate.py`).
+
 Prints CPU seconds and memory of the rounds alone (the documents are made and stored by another process), and with
 `--check` whether every verdict, owner and similarity is that of `MemoryIndex`.
 """
@@ -10,15 +12,19 @@ import argparse
 import multiprocessing
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.scale.duplicates import KINDS, differing, rounds, store
+from bench.scale.simulate import Crawl, table
 
 
 def main() -> int:
     """Exit code 1 where a verdict differs."""
+    if sys.argv[1:2] == ["simulate"]:
+        return _simulate(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m bench.scale", description="Duplicates in rounds, in DuckDB.")
     parser.add_argument("kind", nargs="?", choices=KINDS, default="mixed")
     parser.add_argument("--documents", type=int, default=100_000)
@@ -32,6 +38,19 @@ def main() -> int:
     for key, value in result.items():
         sys.stdout.write(f"{key}: {value}\n")
     return 1 if result.get("differ") else 0
+
+
+def _simulate(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.scale simulate", description="What a crawl needs.")
+    for each in fields(Crawl):
+        option = "--" + each.name.replace("_", "-")
+        parser.add_argument(option, type=type(each.default), default=each.default, metavar="N")
+    options = parser.parse_args(words)
+    try:
+        sys.stdout.write(table(Crawl(**vars(options))))
+    except ValueError as error:
+        parser.error(str(error))
+    return 0
 
 
 def _apart(function: Any, *arguments: Any) -> Any:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bench.scale import documents
+from bench.scale.__main__ import main
 from bench.scale.duplicates import differing, rounds, store
+from bench.scale.simulate import Crawl, Measured, rounds_of, simulate, table
+from tests.support.places import PROJECT
 
 pytest.importorskip("duckdb", reason="duckdb is optional")
 
@@ -23,3 +26,28 @@ def test_made_documents_are_the_same_for_the_same_seed_and_of_every_kind():
     assert made == documents.mixed(2_000, 3) != documents.mixed(2_000, 4)
     assert len({each.doc_id for each in made}) < len(made) and len({each.owner for each in made}) < len(made)
     assert {each.shingles for each in made} == {10, 30, 500}
+
+
+def test_what_a_crawl_of_a_billion_pages_needs_stands_in_the_docs_as_the_simulation_says_it():
+    assert table(Crawl()) in (PROJECT / "docs/scaling.md").read_text()
+
+
+def test_the_simulation_grows_with_the_crawl_and_counts_no_rounds_where_one_task_decides_all(monkeypatch, capsys):
+    needs = {pages: {row.part: row.needs for row in simulate(Crawl(pages=pages))} for pages in (1e4, 1e10)}
+    assert needs[1e4]["duplicates in Spark: rounds"] == "0 and a last task"
+    assert needs[1e4]["duplicate index"] == "1.9 MB"
+    assert needs[1e10]["duplicate index"] == "1.9 TB: in rounds instead"
+    number, looked = rounds_of(1e10, Measured())
+    assert number == 16 and looked == pytest.approx(0.57 / (1 - 0.45), rel=0.01)
+    monkeypatch.setattr("sys.argv", ["bench.scale", "simulate", "--pages", "1e10"])
+    assert main() == 0
+    assert "| archive | 1 × 10¹⁰ × 9 kB | 90 TB," in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["--pages", "0"], ["--days", "-1"]])
+def test_a_crawl_of_nothing_is_refused_with_a_sentence(monkeypatch, capsys, words):
+    monkeypatch.setattr("sys.argv", ["bench.scale", "simulate", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "expected numbers above 0" in capsys.readouterr().err
