@@ -1,9 +1,10 @@
-"""`python -m bench.scale [mixed|template|chain] [--documents N] [--check]`: duplicates in rounds in DuckDB.
+"""`python -m bench.scale [mixed|template|chain|files] [--documents N] [--check]`: duplicates in rounds in DuckDB.
 
 `python -m bench.scale simulate [--pages N] [--days N] …` prints what a crawl of that size needs (`simulate.py`).
 
 Prints CPU seconds and memory of the rounds alone (the documents are made and stored by another process), and with
-`--check` whether every verdict, owner and similarity is that of `MemoryIndex`.
+`--check` whether every verdict, owner and similarity is that of `MemoryIndex`. `files --folder F` takes real ones
+(`files.py`); `--spark MASTER …` runs the same rounds there, too, and `--kill` kills an executor in mid-job.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.scale.duplicates import KINDS, differing, rounds, store
+from bench.scale import cluster
+from bench.scale.duplicates import KINDS, STORED, differing, rounds, store
 from bench.scale.simulate import Crawl, table
 
 
@@ -25,19 +27,38 @@ def main() -> int:
     """Exit code 1 where a verdict differs."""
     if sys.argv[1:2] == ["simulate"]:
         return _simulate(sys.argv[2:])
-    parser = argparse.ArgumentParser(prog="python -m bench.scale", description="Duplicates in rounds, in DuckDB.")
-    parser.add_argument("kind", nargs="?", choices=KINDS, default="mixed")
-    parser.add_argument("--documents", type=int, default=100_000)
-    parser.add_argument("--check", action="store_true", help="compare with MemoryIndex")
-    options = parser.parse_args()
+    options = _options()
     with TemporaryDirectory(prefix="scale-") as name:
-        folder, result = Path(name), {"kind": options.kind, "documents": options.documents}
-        _apart(store, options.kind, options.documents, folder)
-        result |= _apart(rounds, folder)
-        result |= _apart(differing, options.kind, options.documents, folder) if options.check else {}
+        folder = Path(name)
+        count = _apart(store, options.kind, options.documents, folder, options.folder)
+        result = {"kind": options.kind, "documents": count} | _apart(rounds, folder)
+        others = {}
+        for number, partitions in enumerate(options.partitions if options.spark else ()):
+            others[f"spark_{partitions}"] = out = folder / f"spark-{number}"
+            work = folder / f"work-{number}"
+            said = _apart(
+                cluster.rounds, folder / STORED, work, out, options.spark, partitions, options.kill and not number
+            )
+            result |= {f"{key}_{partitions}": value for key, value in said.items()}
+        result |= _apart(differing, folder, others) if options.check else {}
     for key, value in result.items():
         sys.stdout.write(f"{key}: {value}\n")
-    return 1 if result.get("differ") else 0
+    return 1 if any(value for key, value in result.items() if key.endswith("differ")) else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.scale", description="Duplicates in rounds, in DuckDB.")
+    parser.add_argument("kind", nargs="?", choices=[*KINDS, "files"], default="mixed")
+    parser.add_argument("--documents", type=int, default=100_000, help="of real files: at most")
+    parser.add_argument("--folder", type=Path, help="files: where they are")
+    parser.add_argument("--check", action="store_true", help="compare with MemoryIndex")
+    parser.add_argument("--spark", metavar="MASTER", help="in Spark, too: local[2], local-cluster[2,1,1024]")
+    parser.add_argument("--partitions", type=int, nargs="+", default=[4], help="of Spark, a run for each")
+    parser.add_argument("--kill", action="store_true", help="kill an executor in Spark's first run")
+    options = parser.parse_args()
+    if (options.kind == "files") is not (options.folder is not None):
+        parser.error("files and --folder go together")
+    return options
 
 
 def _simulate(words: list[str]) -> int:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import resource
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from bench.scale import documents
 from bench.scale.documents import Made
+from bench.scale.files import read
 from crawler.config import from_mapping
 from crawler.dataset.records.database import connect, fill, rows_of
 from crawler.dedup.index import Questions, similarity
@@ -20,14 +22,19 @@ from crawler.dedup.rounds_duckdb import DuckTables
 
 CONFIG = from_mapping({}).dedup
 KINDS = {"mixed": documents.mixed, "template": documents.template, "chain": documents.chain}
+MADE, STORED = "made.pickle", "texts.parquet"
+"""The documents as they were made, and the table `texts` of them."""
 Found = dict[int, tuple[str, float, bool]]
 
 
-def store(kind: str, count: int, folder: Path) -> None:
-    """Make the documents and put them into the table `texts` of a database."""
-    made = KINDS[kind](count)
+def store(kind: str, count: int, folder: Path, files: Path | None = None) -> int:
+    """Make the documents and put them into the table `texts` of a database; answers how many. files: their folder."""
+    made = KINDS[kind](count) if files is None else read(files, count)
+    (folder / MADE).write_bytes(pickle.dumps(made))
     with connect(folder / "rounds.duckdb", folder) as database:
         fill(database, "texts", TEXTS, _rows(made))
+        database.execute(f"COPY texts TO '{folder / STORED}' (FORMAT parquet)")
+    return len(made)
 
 
 def _rows(made: list[Made]) -> Iterator[tuple[Any, ...]]:
@@ -49,18 +56,30 @@ def rounds(folder: Path) -> dict[str, Any]:
     return {"duplicates": gone, **took, "peak_mib": memory, "undecided": undecided}
 
 
-def differing(kind: str, count: int, folder: Path) -> dict[str, Any]:
-    """How many verdicts are not those of the index, and the CPU seconds that the index took."""
-    made, width = KINDS[kind](count), Questions(CONFIG).scheme.permutations
-    found: Found = {}
-    with connect(folder / "rounds.duckdb", folder) as database:
-        answer = database.execute("SELECT ord, owned_by, exact, agreeing FROM gone")
-        for number, by, exact, agreed in rows_of(answer):
-            found[number] = (made[by].owner, 1.0 if exact else similarity(agreed, width), exact)
+def differing(folder: Path, others: Mapping[str, Path]) -> dict[str, Any]:
+    """How many verdicts are not those of the index, and the CPU seconds that the index took. others: further answers,
+    in Parquet, by name.
+    """
+    made: list[Made] = pickle.loads((folder / MADE).read_bytes())  # our own, of this run
     before = time.process_time()
     expected = asyncio.run(_as_the_index(made))
-    wrong = sum(found.get(place) != expected.get(place) for place in range(count))
-    return {"differ": wrong, "index_cpu_seconds": round(time.process_time() - before, 1)}
+    took = {"index_cpu_seconds": round(time.process_time() - before, 1)}
+    with connect(folder / "rounds.duckdb", folder) as database:
+        found = {"differ": _found(made, database, "gone")}
+        found |= {f"{name}_differ": _found(made, database, f"'{out}/*.parquet'") for name, out in others.items()}
+    return {name: _apart(answers, expected) for name, answers in found.items()} | took
+
+
+def _found(made: list[Made], database: Any, source: str) -> Found:
+    width, found = Questions(CONFIG).scheme.permutations, Found()
+    answer = database.execute(f"SELECT ord, owned_by, exact, agreeing FROM {source}")  # ours
+    for number, by, exact, agreed in rows_of(answer):
+        found[number] = (made[by].owner, 1.0 if exact else similarity(agreed, width), exact)
+    return found
+
+
+def _apart(found: Found, expected: Found) -> int:
+    return sum(found.get(number) != expected.get(number) for number in found.keys() | expected.keys())
 
 
 async def _as_the_index(made: list[Made]) -> Found:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
-from bench.scale import documents
+from bench.scale import cluster, documents
 from bench.scale.__main__ import main
 from bench.scale.duplicates import differing, rounds, store
+from bench.scale.files import read
 from bench.scale.simulate import Crawl, Measured, rounds_of, simulate, table
 from tests.support.places import PROJECT
 
@@ -18,7 +21,7 @@ def test_what_is_measured_has_the_verdicts_of_the_index(tmp_path, kind, least):
     store(kind, 1_000, tmp_path)
     found = rounds(tmp_path)
     assert found["duplicates"] >= least and found["undecided"][0] <= 1_000
-    assert differing(kind, 1_000, tmp_path)["differ"] == 0
+    assert differing(tmp_path, {})["differ"] == 0
 
 
 def test_made_documents_are_the_same_for_the_same_seed_and_of_every_kind():
@@ -51,3 +54,33 @@ def test_a_crawl_of_nothing_is_refused_with_a_sentence(monkeypatch, capsys, word
         main()
     assert ended.value.code == 2
     assert "expected numbers above 0" in capsys.readouterr().err
+
+
+def test_real_files_are_read_as_their_readers_see_them_and_compared(tmp_path):
+    words = " ".join(f"word{n} of the almanac" for n in range(120))
+    files = {
+        "a/doc/page.html": f"<p>{words}</p><script>nobody reads this</script>",
+        "b/doc/page.html": f"<h1></h1><div>{words}</div>",  # the same text in another package
+        "a/share/man/man1/tool.1.gz": f'.\\" a comment\n.TH TOOL\n{words[::-1]}\n',
+        "a/doc/note.txt": "too short",
+        "a/lib/program.bin": words,
+        "a/doc/damaged.html.gz": "",
+    }
+    for name, text in files.items():
+        path = tmp_path / "files" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith("1.gz") else text.encode())
+    made = read(tmp_path / "files", 100)
+    assert {each.owner for each in made} == {"file:a/doc/page.html", "file:b/doc/page.html",
+                                             "file:a/share/man/man1/tool.1.gz"}  # fmt: skip
+    assert len({each.doc_id for each in made}) == 2
+    assert store("files", 100, tmp_path, tmp_path / "files") == 3
+    assert rounds(tmp_path)["duplicates"] == 1
+    assert differing(tmp_path, {})["differ"] == 0
+    with pytest.raises(ValueError, match="found none"):
+        read(tmp_path / "files/a/lib", 100)
+
+
+def test_where_no_executor_runs_none_is_killed():
+    with pytest.raises(RuntimeError, match="expected --master local-cluster"):
+        cluster._kill()
