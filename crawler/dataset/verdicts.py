@@ -10,9 +10,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from crawler.dataset.growing import records_in_progress
 from crawler.dataset.pages import page_key
 from crawler.document import Reason
 from crawler.statkeys import LEFT_ON_HOLD
+from crawler.storage.files.journal import PART
 from crawler.storage.files.place import PAGES, Place
 from crawler.storage.files.records import Record, is_held
 from crawler.storage.files.shards import read_records
@@ -77,12 +79,17 @@ def _standing(place: Place, manifest: Manifest) -> dict[bytes, _Best]:
     for entry in _entries(manifest):
         runs = makers_of(entry)
         is_now = stands_now(runs, latest)
-        for number, record in enumerate(read_records(place, entry["path"])):
+        for number, record in enumerate(_records(place, entry["path"])):
             said, weight = _said(record, runs), _weight(record.get("reason"), is_now=is_now)
             key, rank = page_key(record), (weight, record.get("crawled_at") or "", said is None)
             if key not in found or rank > found[key].rank:
                 found[key] = _Best(rank, (entry["path"], number), said and names.setdefault(said, said))
     return found
+
+
+def _records(place: Place, path: str) -> Iterator[Record]:
+    """Of a sealed file, or of one that a worker still writes (`crawler.dataset.growing`)."""
+    return records_in_progress(place.root / path) if path.endswith(PART) else read_records(place, path)
 
 
 def _entries(manifest: Manifest) -> list[Entry]:

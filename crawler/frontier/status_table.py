@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.frontier.overview import Overview, ScopeView
+from crawler.frontier.overview import Overview, ScopeView, WorkerView
 from crawler.number import number_of
 
 ROWS = 20
@@ -12,12 +12,13 @@ _LEFT = 2  # columns that are text: the last ones
 _UNITS = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s"))
 
 
-def render(view: Overview, *, hint: bool = True, one: bool = False) -> str:
+def render(view: Overview, *, hint: bool = True, one: bool = False, said: str = "") -> str:
     """The whole status. `hint` ends a shortened table with a line that says how to see the rest. one: a single domain
-    was asked for, so that figures of the whole crawl would be read as its own.
+    was asked for, so that figures of the whole crawl would be read as its own. said: how the crawl stands, a sentence.
     """
     head = f"crawl {view.crawl}: {view.counts.mode}"
-    lines = [head, *([] if one else _totals(view)), *_what_stays(view), ""]
+    whole = [] if one else [*([f"  {said}"] if said else []), *_totals(view), *_workers(view.workers_seen)]
+    lines = [head, *whole, *_what_stays(view), ""]
     lines += _aligned([_HEAD, *(_row(scope) for scope in view.scopes)])
     if hint and (more := view.hosts - len(view.scopes)) > 0:
         lines.append(f"… and {more} more: --top 0 shows all, --domain one, --json everything for a program")
@@ -47,13 +48,23 @@ def _totals(view: Overview) -> list[str]:
         + (f"   purged {c.purged:,}" if c.purged else ""),
         f"  {view.fetchable:,} may be fetched within a minute{oldest}",
     ]
-    if view.workers:
-        lines.append(f"  {number_of(view.workers, 'worker')} at work")
     if suspects := sum(scope.suspects for scope in view.scopes):
         lines.append(f"  {number_of(suspects, 'URL')} tried alone, because workers died with such pages in hand")
     if view.parked:
         lines.append(f"  {view.parked:,} wait for their next visit, {_first_visit(view.next_visit_in)}")
     return lines
+
+
+def _workers(workers: tuple[WorkerView, ...]) -> list[str]:
+    """A line for each worker: whether it lives, and when it showed that last."""
+    width = max((len(worker.name) for worker in workers[:ROWS]), default=0)
+    lines = [
+        f"  worker {each.name:<{width}}  {'at work' if each.alive else 'silent'}, "
+        f"last sign of life {humane(each.silent)} ago"
+        for each in workers[:ROWS]
+    ]
+    more = len(workers) - ROWS
+    return lines + ([f"  … and {number_of(more, 'more worker')}: --json names them"] if more > 0 else [])
 
 
 def _what_stays(view: Overview) -> list[str]:

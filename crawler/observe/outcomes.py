@@ -37,7 +37,7 @@ def outcomes(counts: Mapping[str, int]) -> Outcomes:
     on_hold = for_review = unchanged = 0
     for name, count in counts.items():
         reason = name.rpartition("/")[2]
-        if is_held({"reason": reason}):
+        if is_held_name(name):
             for_review += count
         elif reason == DropReason.UNCHANGED:
             unchanged += count
@@ -46,3 +46,8 @@ def outcomes(counts: Mapping[str, int]) -> Outcomes:
         else:
             rejected[name] = count
     return Outcomes(rejected, on_hold, for_review, unchanged)
+
+
+def is_held_name(name: str) -> bool:
+    """True for the "stage/reason" of pages that wait for a person."""
+    return is_held({"reason": name.rpartition("/")[2]})

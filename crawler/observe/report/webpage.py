@@ -111,7 +111,7 @@ def heights_of(counts: list[int], most: int) -> list[tuple[int, str]]:
 
 def _subtitle(summary: Summary) -> str:
     span = f"{summary.first_crawled_at} – {summary.last_crawled_at}" if summary.first_crawled_at else "nothing yet"
-    return f"{summary.where} · {span}"
+    return " · ".join(filter(None, (summary.where, span, summary.standing)))
 
 
 def _legend(summary: Summary) -> str:
