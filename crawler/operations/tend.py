@@ -56,13 +56,15 @@ def _status(opts: argparse.Namespace, load: Load) -> Answer:
 
 
 def _standing(config: Config, view: Overview) -> Standing:
-    """By the corpus too, where CORPUS_DIR is one of this crawl."""
+    """By the corpus too, where it is a folder here; who looks after a frontier need not have the keys of a store."""
     from crawler.observe.standing import standing, standing_of
     from crawler.storage.files.errors import StorageError
     from crawler.storage.files.place import Place
 
+    if "://" in config.crawl.corpus_dir:
+        return standing_of(view)
     try:
-        place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
+        place = Place(config.crawl.corpus_dir)
         manifest = place.manifest()
     except StorageError:
         return standing_of(view)
