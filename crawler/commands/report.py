@@ -195,6 +195,8 @@ class Command(ProjectCommand, ScrapyCommand):
         if not opts.out:
             raise UsageError("--out is missing: the file for the page, outside the corpus")
         person = sys.stdin.readline().strip() if opts.person == "-" else opts.person
+        if opts.person == "-" and not person:
+            raise UsageError("--person -: standard input has no name on its first line")
         place, path = Place(corpus_dir), Path(opts.out)
         webpage.check_outside(place, path)
         try:

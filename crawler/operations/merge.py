@@ -60,7 +60,7 @@ def _lines(found: MergedFrom, opts: argparse.Namespace) -> Iterator[str]:
 
 
 WORK = Work(
-    "merge --out all machine-1 machine-2",
+    "merge --out all corpus stricter",
     declare,
     merge,
     {
