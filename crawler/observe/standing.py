@@ -17,7 +17,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import LEDGERS, PAGES, Place
 from crawler.storage.types import Manifest, Run
 
-State = Literal["empty", "running", "cut_off", "stopped", "failed", "finished"]
+State = Literal["empty", "running", "cut_off", "stopped", "ended", "finished"]
 SILENT_SECONDS = 600.0
 """In an object store, where no lock can be asked: a ledger this old is that of no worker at work."""
 _AGAIN = "the same crawl command continues"
@@ -53,12 +53,24 @@ def _ended(manifest: Manifest, latest: Run, view: Overview | None) -> Standing:
         return Standing("finished", f"{_MADE.get(kind, 'The work')} is finished.")
     counters = latest["counters"]
     waiting = counters.get(WAITING, 0) if view is None else view.counts.queued + view.counts.leased
-    held = counters.get(LEFT_ON_HOLD) if view is None else view.counts.held
+    held = _left_on_hold(manifest["runs"], latest) if view is None else view.counts.held
     if waiting:
         return _stopped(waiting)
-    if held is None:
-        return Standing("failed", f"The latest run ended by an error, which its log names: {_AGAIN}.")
+    if held is None:  # of an older version, or one that could not ask its frontier at its end
+        return Standing("ended", f"The latest run has ended and did not say what waits: {_AGAIN}.")
     return _finished(held, any(entry["documents"] for entry in manifest["files"] if entry["kind"] in PAGES))
+
+
+def _left_on_hold(runs: list[Run], latest: Run) -> int | None:
+    """What the crawl left on hold; of workers side by side one says it for all, and the others say nothing."""
+    told = [
+        run["counters"][LEFT_ON_HOLD]
+        for run in runs
+        if LEFT_ON_HOLD in run["counters"]
+        and run["crawl_id"] == latest["crawl_id"]
+        and (run["ended"] or "") >= latest["started"]
+    ]
+    return told[-1] if told else None
 
 
 def standing_of(view: Overview) -> Standing:

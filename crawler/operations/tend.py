@@ -121,7 +121,7 @@ _STATUS: Fields = {
     "oldest_ready": ("number or null", "seconds that the longest waiting domain has been ready"),
     "workers": ("integer", "workers that show signs of life"),
     "workers_seen": ("list of object", "each worker: name, silent (seconds since its last sign of life), alive"),
-    "state": ("string", "empty, running, cut_off, stopped, failed or finished"),
+    "state": ("string", "empty, running, cut_off, stopped, ended or finished"),
     "standing": ("string", "the same as a sentence, which report and explore say, too"),
     "hosts": ("integer", "domains with URLs"),
     "parked": ("integer", "fetched URLs that wait for their next visit"),

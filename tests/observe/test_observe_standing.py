@@ -20,9 +20,12 @@ from crawler.observe import write
 from crawler.observe.report.summary import summarise
 from crawler.observe.standing import standing_of
 from crawler.operations.tend import _standing
+from crawler.statkeys import LEFT_ON_HOLD
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
+from crawler.storage.files.records import record_of
 from tests.support import corpus_crawl
+from tests.support.corpus_folder import Folder, document
 from tests.support.loopback_web import PolicyWeb
 from tests.support.serving import Gate
 
@@ -139,6 +142,21 @@ def test_a_folder_that_is_no_corpus_is_an_error_and_a_claimed_one_is_empty(tmp_p
                                       "retired": [], "config_digests": [], "counts": {}})  # fmt: skip
     found = summarise(str(tmp_path / "new"), growing=True)
     assert (found.state, found.standing) == ("empty", "Nothing is here yet: no crawl has begun in this folder.")
+
+
+def test_of_workers_side_by_side_one_says_for_all_that_the_crawl_is_finished(tmp_path: Path) -> None:
+    """The others end without a word on what is left, also those that end later; and no word is no error."""
+    folder = Folder(tmp_path / "c")
+    first, second = folder.opened("w1"), folder.opened("w2")
+    first.keep(record_of(document(1)))
+    first.note({LEFT_ON_HOLD: 2})
+    first.close()
+    second.close()
+    said = summarise(str(tmp_path / "c"))
+    assert said.standing == "The crawl is finished: 2 URLs are on hold, which a later run tries again."
+    folder.filled(range(2, 3), "w3")
+    said = summarise(str(tmp_path / "c"))
+    assert said.standing == "The latest run has ended and did not say what waits: the same crawl command continues."
 
 
 @pytest.mark.parametrize(
