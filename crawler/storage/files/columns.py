@@ -158,11 +158,16 @@ def _is_code(item: Any) -> bool:
     ]
 
 
+def _is_control(item: Any) -> bool:
+    return type(item) is dict and tuple(item) == tuple(CONTROL) and all(type(part) is str for part in item.values())
+
+
 _PYTHON: dict[str, tuple[type, ...]] = {"string": (str,), "bool": (bool,), "double": (float, int)}
 _ITEMS: dict[str, Callable[[Any], bool]] = {
     "signal": _is_signal,
     "share": _is_share,
     "code": _is_code,
+    "control": _is_control,
     "string": lambda item: type(item) is str,
 }
 
