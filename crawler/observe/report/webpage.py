@@ -117,7 +117,8 @@ def _subtitle(summary: Summary) -> str:
 def _legend(summary: Summary) -> str:
     held = f", {_n(summary.held)} on hold" if summary.held else ""
     withheld = f", {_n(summary.withheld)} held for review" if summary.withheld else ""
-    return f"{_n(summary.kept)} kept, {_n(summary.rejected)} rejected{withheld}{held}"
+    unchanged = f", {_n(summary.unchanged)} unchanged" if summary.unchanged else ""
+    return f"{_n(summary.kept)} kept, {_n(summary.rejected)} rejected{withheld}{held}{unchanged}"
 
 
 def _figures(summary: Summary) -> Iterator[tuple[str, str]]:
