@@ -53,7 +53,7 @@ class TimeLeft:
         if left:
             return f"about {duration(max(0.0, min(left)))} left"
         first, last = self._moments[0], self._moments[-1]
-        if not last.open:
+        if not last.open and last.fetched:
             return "the queue is empty"
         if last.at - first.at < FIRST_SECONDS:
             return "time left: not known yet"

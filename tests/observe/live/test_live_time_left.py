@@ -39,6 +39,7 @@ def test_nothing_is_promised_from_the_first_seconds_or_of_a_limit_that_does_not_
     assert after(Limits(kept=100), (0.0, 3, 0, 4), (30.0, 3, 60, 9)) == "time left: unknown, the queue grows"
     assert after(Limits()) == "time left: not known yet"
     assert after(Limits(), (0.0, 9, 9, 0)) == "the queue is empty"
+    assert after(Limits(), (0.0, 0, 0, 0)) == "time left: not known yet"  # seeds are still on their way
 
 
 def test_the_pace_is_that_of_the_last_minute():
