@@ -96,22 +96,27 @@ def _entries(manifest: Manifest) -> list[Entry]:
     return [entry for entry in manifest["files"] if entry["kind"] in PAGES]
 
 
-def told_by(runs: Iterable[Run]) -> dict[str, Maker]:
-    """By crawl, the latest run that came to its end and recorded every URL that waits in the frontier.
+def told_by(runs: Iterable[Run]) -> dict[str, frozenset[Maker]]:
+    """By crawl, the latest run that came to its end and recorded every URL that waits in the frontier; of a corpus that
+    was merged the latest of each source, since each had a frontier of its own.
 
-    So of each crawl the holds of that run are all there are; those of the runs before are history, and where no run
+    So of each crawl the holds of these runs are all there are; those of the runs before are history, and where no run
     has told (older versions) all of them stand.
     """
-    told: dict[str, Run] = {}
+    told: dict[tuple[str, str], Run] = {}
     for run in runs:
-        if LEFT_ON_HOLD in run["counters"] and (run["ended"] or "") >= (told.get(run["crawl_id"], run)["ended"] or ""):
-            told[run["crawl_id"]] = run
-    return {crawl: (crawl, run["worker_id"], run["started"]) for crawl, run in told.items()}
+        of = run["crawl_id"], run.get("source", "")
+        if LEFT_ON_HOLD in run["counters"] and (run["ended"] or "") >= (told.get(of, run)["ended"] or ""):
+            told[of] = run
+    found: dict[str, frozenset[Maker]] = {}
+    for (crawl, _), run in told.items():
+        found[crawl] = found.get(crawl, frozenset()) | {(crawl, run["worker_id"], run["started"])}
+    return found
 
 
-def stands_now(runs: Collection[Maker], latest: Mapping[str, Maker]) -> bool:
+def stands_now(runs: Collection[Maker], latest: Mapping[str, Collection[Maker]]) -> bool:
     """Whether what these runs left on hold may still wait. latest: of `told_by`."""
-    return not runs or any(latest.get(run[0], run) == run for run in runs)
+    return not runs or any(run in latest.get(run[0], (run,)) for run in runs)
 
 
 def makers_of(entry: Entry) -> tuple[Maker, ...]:

@@ -229,6 +229,7 @@ class Run(TypedDict):
     selected_from: NotRequired[SelectedFrom]
     deduplicated_from: NotRequired[DeduplicatedFrom]
     merged_from: NotRequired[MergedFrom]
+    source: NotRequired[str]  # in a merged corpus: hash of the manifest of the corpus that the run was in
 
 
 class Step(TypedDict):

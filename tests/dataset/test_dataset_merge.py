@@ -22,6 +22,7 @@ from crawler.document import Drop, DropReason
 from crawler.observe.report.accounts import read as accounts_of
 from crawler.observe.report.costs import Prices
 from crawler.observe.report.summary import summarise
+from crawler.statkeys import LEFT_ON_HOLD
 from crawler.storage.corpus.version import manifest_hash, versions_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import PAGES, Place
@@ -165,6 +166,23 @@ def _plain_bytes(place: Place) -> list[bytes]:
         with place.open(entry["path"]) as file:
             found += [record.content_stream().read() for record in ArchiveIterator(file)]
     return found
+
+
+def test_what_each_machine_left_on_hold_is_on_hold_although_both_crawls_have_one_name(tmp_path: Path) -> None:
+    for name, number, clock in (("a", 1, 1_767_225_600), ("b", 2, 1_767_300_000)):
+        folder = Folder(tmp_path / name)
+        folder.ticks = itertools.count(clock)
+        corpus = folder.opened(name)
+        corpus.keep(record_of(document(10 * number)))
+        late = document(number, worker_id=name)
+        corpus.reject(rejection_of(late, Drop("policy", DropReason.HOLD_ROBOTS_UNREACHABLE, "503")))
+        corpus.note({LEFT_ON_HOLD: 1})
+        corpus.close()
+    target = merged(tmp_path, "a", "b")
+    found = summarise(target.url)
+    assert (found.kept, found.held, found.once_held, found.rejected) == (2, 2, 0, 0)
+    hashes = [manifest_hash(Place(str(tmp_path / name))) for name in "ab"]
+    assert [run.get("source") for run in target.manifest()["runs"]] == [*hashes, None]
 
 
 # --- what is refused -------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from crawler.config import Config
 from crawler.dataset.annotations.joined import carry
@@ -34,7 +35,7 @@ from crawler.storage.files.journal import disk
 from crawler.storage.files.place import ARCHIVE, FOLDERS, HELD, PAGES, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode, held_kind, is_held
 from crawler.storage.files.shards import ShardWriter
-from crawler.storage.types import Entry, MergedFrom, Run, Sealed
+from crawler.storage.types import Entry, Manifest, MergedFrom, Run, Sealed
 
 WRITER = "merge"
 
@@ -203,7 +204,7 @@ class _Merge:
 
     def stand(self, now: float) -> Run:
         """List everything: from here on there is a corpus."""
-        runs = runs_of(source.manifest for source in self.sources)
+        runs = runs_of(_with_source(source) for source in self.sources)
         when = after(runs, now)
         run: Run = {
             "kind": "merge",
@@ -233,6 +234,12 @@ class _Merge:
             "archives": self.brought,
             "elsewhere": self.elsewhere,
         }
+
+
+def _with_source(source: Source) -> Manifest:
+    """Its manifest, in which each run says whose it is."""
+    runs = [{"source": source.sha256, **run} for run in source.manifest["runs"]]
+    return cast("Manifest", {**source.manifest, "runs": runs})
 
 
 def _folder_of(record: Record) -> str:
