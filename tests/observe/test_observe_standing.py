@@ -144,6 +144,16 @@ def test_a_folder_that_is_no_corpus_is_an_error_and_a_claimed_one_is_empty(tmp_p
     assert (found.state, found.standing) == ("empty", "Nothing is here yet: no crawl has begun in this folder.")
 
 
+def test_a_folder_in_which_a_worker_is_just_beginning_is_not_called_broken(tmp_path: Path) -> None:
+    corpus = Folder(tmp_path / "c").corpus("w1")
+    corpus.lock()
+    with pytest.raises(StorageError, match="a worker is just beginning: try again in a moment"):
+        summarise(str(tmp_path / "c"), growing=True)
+    corpus.unlock()
+    with pytest.raises(StorageError, match="repair"):
+        summarise(str(tmp_path / "c"), growing=True)
+
+
 def test_of_workers_side_by_side_one_says_for_all_that_the_crawl_is_finished(tmp_path: Path) -> None:
     """The others end without a word on what is left, also those that end later; and no word is no error."""
     folder = Folder(tmp_path / "c")
