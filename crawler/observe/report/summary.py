@@ -6,7 +6,6 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Literal
 
 from crawler.dataset.annotations.listed import annotations_in
@@ -17,6 +16,7 @@ from crawler.observe.reasons import order
 from crawler.observe.report.browser import drawn_shares, missed
 from crawler.observe.report.quarantine import quarantined_of
 from crawler.observe.report.recrawl import Recrawl, recrawl_of
+from crawler.observe.report.spans import seconds_at_work
 from crawler.observe.standing import standing
 from crawler.quarantine.releases import releases_of
 from crawler.statkeys import RESPONSE_BYTES, RESPONSES, left_out
@@ -179,7 +179,7 @@ def summarise(corpus_dir: str, *, growing: bool = False) -> Summary:
         runs=len(runs),
         running=sum(run["ended"] is None for run in runs),
         workers=len({run["worker_id"] for run in runs}),
-        seconds=_seconds(runs),
+        seconds=seconds_at_work(runs),
         fetched=_counted(runs, RESPONSES),
         fetched_bytes=_counted(runs, RESPONSE_BYTES),
         unchanged=out.unchanged,
@@ -285,20 +285,6 @@ def _folder(place: Place, name: str, files: list[Entry]) -> Folder:
 
 def _times(entries: list[Entry], key: Literal["first_crawled_at", "last_crawled_at"]) -> Iterable[str]:
     return (moment for entry in entries if entry["kind"] != ARCHIVE and (moment := entry[key]))
-
-
-def _seconds(runs: list[Run]) -> float:
-    """Length of the union of all runs that have ended: workers side by side count once."""
-    spans = sorted((_epoch(run["started"]), _epoch(run["ended"])) for run in runs if run["ended"])
-    total, reached = 0.0, float("-inf")
-    for start, end in spans:
-        total += max(0.0, end - max(start, reached))
-        reached = max(reached, end)
-    return total
-
-
-def _epoch(text: str) -> float:
-    return datetime.fromisoformat(text).timestamp()
 
 
 def _counted(runs: list[Run], name: str) -> int | None:
