@@ -499,6 +499,19 @@ class Signal:
 
 
 @dataclass(slots=True, frozen=True)
+class ControlFile:
+    """A file of the host that says what may be done with its pages, beside robots.txt, as it was read for a page.
+
+    url: where it lies. protocol: as of a `Signal`. sha256: of its bytes. fetched_at: RFC 3339, UTC, of these bytes.
+    """
+
+    url: str
+    protocol: str
+    sha256: str
+    fetched_at: str
+
+
+@dataclass(slots=True, frozen=True)
 class CodeBlock:
     """A listing of the text: its language as GitHub Linguist names it, in lower case, "" where the page names none.
 
@@ -657,6 +670,7 @@ class Columns:
     robots_status: str = ""  # "allowed", "no_rules", …: how robots.txt was read
     robots_sha256: str | None = None
     robots_fetched_at: str | None = None
+    control_files: list[ControlFile] = field(default_factory=list)  # that were there, beside robots.txt
     optout_signals: list[Signal] = field(default_factory=list)
     noai_checked: bool = False
     warc_file: str | None = None

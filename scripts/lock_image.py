@@ -12,13 +12,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 PROJECT = Path(__file__).resolve().parents[1]
 LOCK = PROJECT / "requirements-lock.txt"
-ALSO = ("s3fs>=2026.9", "async-timeout>=5")
-"""The driver of most object stores, and what redis-py needs up to Python 3.11.2, which Debian 12 has."""
+EXTRAS = ("s3", "parquet", "explore")
+"""Of the distribution: the driver of most object stores, and what looking at a corpus where it is needs."""
+ALSO = ("async-timeout>=5",)
+"""What redis-py needs up to Python 3.11.2, which Debian 12 has."""
 HEAD = """\
 # The packages of the image (Dockerfile): Python 3.11, Linux x86-64. Written by scripts/lock_image.py, not by hand.
 """
@@ -34,12 +37,18 @@ def lines_of(report: Path) -> list[str]:
     )
 
 
+def extras() -> list[str]:
+    """The requirements of `EXTRAS`."""
+    declared = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    return sorted({requirement for name in EXTRAS for requirement in declared[name]})
+
+
 def main() -> int:
     """Resolve and write. Returns pip's exit code."""
     with TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         done = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed",
-                               "--report", str(report), "-r", str(PROJECT / "requirements.txt"), *ALSO],
+                               "--report", str(report), "-r", str(PROJECT / "requirements.txt"), *extras(), *ALSO],
                               check=False)  # fmt: skip
         if done.returncode == 0:
             LOCK.write_text(HEAD + "\n".join(lines_of(report)) + "\n")

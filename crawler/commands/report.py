@@ -25,6 +25,7 @@ TOP = 20
 OUT_OF_BOUNDS = 3
 """Exit code of `--check` where a gate does not hold."""
 _SHOWING = ("html", "eu", "samples")
+_ABOUT = ("domain", "url", "person")
 _BY = ("domain", "batch", "day", "tier", "language")
 
 
@@ -35,7 +36,7 @@ class Command(ProjectCommand, ScrapyCommand):
     """
 
     example = "report --html corpus"
-    usage = "[options] CORPUS_DIR"
+    usage = "[options] CORPUS_DIR …"
     fields: ClassVar[Fields] = {
         "summary": ("object or null", "what is in the corpus: the content of stats.json; null with --by and --check"),
         "accounts": ("object or null", "with --by: by, currency, uncounted, shared, whole and groups (docs/report.md)"),
@@ -45,6 +46,8 @@ class Command(ProjectCommand, ScrapyCommand):
             "with --domain, --url, --person: corpus, version, records, states, pages, control_files, withdrawals, "
             "copies, unread",
         ),
+        "corpora": ("list of object or null", "of several CORPUS_DIR: the counts of each, as in stats.json"),
+        "together": ("object or null", "of several CORPUS_DIR: their sums; a page counts in each corpus that has it"),
         "written": ("list of string", "files that were written"),
     }
 
@@ -77,9 +80,11 @@ class Command(ProjectCommand, ScrapyCommand):
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
         """Exit code 1 where there is no corpus or a file is damaged; see `OUT_OF_BOUNDS`."""
-        if len(args) != 1:
-            raise UsageError("expected one CORPUS_DIR")
+        if not args:
+            raise UsageError("expected a CORPUS_DIR, or several")
         _refuse_mixtures(opts)
+        if len(args) > 1:
+            return self._several(args, opts)
         if _asks_about(opts):
             return self._dossier(args[0], opts)
         if opts.check is not None:
@@ -125,6 +130,22 @@ class Command(ProjectCommand, ScrapyCommand):
                 console.print(f"written: {path}", soft_wrap=True, highlight=False)
 
         return Answer(_facts(summary=report.numbers(found), written=written), show)
+
+    @staticmethod
+    def _several(corpora: list[str], opts: argparse.Namespace) -> Answer:
+        """Side by side. Raises: UsageError where an option is for one corpus, or one is given twice; StorageError."""
+        from crawler.observe.console import answers_on
+        from crawler.observe.report import several
+        from crawler.observe.report.summary import summarise
+
+        alone = [name for name in (*_SHOWING, "by", "check", *_ABOUT) if getattr(opts, name) not in (None, False)]
+        if alone:
+            raise UsageError(f"--{alone[0]} goes with one CORPUS_DIR: call the command for each, or merge them first")
+        if again := next((name for name in corpora if corpora.count(name) > 1), ""):
+            raise UsageError(f"{again} is given twice")
+        found = [summarise(name, growing=True) for name in corpora]
+        facts = _facts(corpora=[each.as_dict() for each in found], together=several.together(found))
+        return Answer(facts, lambda: several.show(found, answers_on()))
 
     def _accounts(self, corpus_dir: str, opts: argparse.Namespace) -> Answer:
         from crawler.observe.console import answers_on
@@ -174,6 +195,8 @@ class Command(ProjectCommand, ScrapyCommand):
         if not opts.out:
             raise UsageError("--out is missing: the file for the page, outside the corpus")
         person = sys.stdin.readline().strip() if opts.person == "-" else opts.person
+        if opts.person == "-" and not person:
+            raise UsageError("--person -: standard input has no name on its first line")
         place, path = Place(corpus_dir), Path(opts.out)
         webpage.check_outside(place, path)
         try:
@@ -204,16 +227,17 @@ class Command(ProjectCommand, ScrapyCommand):
 
 
 def _facts(**found: Any) -> dict[str, Any]:
-    return {"summary": None, "accounts": None, "gates": None, "dossier": None, "written": [], **found}
+    nothing = dict.fromkeys(("summary", "accounts", "gates", "dossier", "corpora", "together"))
+    return {**nothing, "written": [], **found}
 
 
 def _asks_about(opts: argparse.Namespace) -> bool:
-    return any(value is not None for value in (opts.domain, opts.url, opts.person))
+    return any(value is not None for value in (getattr(opts, name) for name in _ABOUT))
 
 
 def _refuse_mixtures(opts: argparse.Namespace) -> None:
     """Raises: UsageError where an option would do nothing."""
-    about = [name for name in ("domain", "url", "person") if getattr(opts, name) is not None]
+    about = [name for name in _ABOUT if getattr(opts, name) is not None]
     others = [name for name in (*_SHOWING, "by", "check") if getattr(opts, name) not in (None, False)]
     if len(about) > 1 or (about and others):
         raise UsageError(f"--{about[0]} cannot be combined with --{(about[1:] + others)[0]}: call the command twice")

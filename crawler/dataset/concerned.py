@@ -220,10 +220,11 @@ def _count(found: Concerned, record: Record, *, kept: bool) -> None:
         found.rejected += 1
         found.with_text += text
     if kept or text or archived:
-        found.pages.append(_page_line(record, kept=kept))
+        found.pages.append(page_line(record, kept=kept))
 
 
-def _page_line(record: Record, *, kept: bool) -> PageLine:
+def page_line(record: Record, *, kept: bool) -> PageLine:
+    """What the log says of a page that goes; its number is that of no withdrawal yet."""
     return {
         "kind": "page",
         "was": "kept" if kept else "rejected",

@@ -10,9 +10,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from crawler.dataset.growing import records_in_progress
 from crawler.dataset.pages import page_key
 from crawler.document import Reason
 from crawler.statkeys import LEFT_ON_HOLD
+from crawler.storage.files.journal import PART
 from crawler.storage.files.place import PAGES, Place
 from crawler.storage.files.records import Record, is_held
 from crawler.storage.files.shards import read_records
@@ -77,7 +79,7 @@ def _standing(place: Place, manifest: Manifest) -> dict[bytes, _Best]:
     for entry in _entries(manifest):
         runs = makers_of(entry)
         is_now = stands_now(runs, latest)
-        for number, record in enumerate(read_records(place, entry["path"])):
+        for number, record in enumerate(_records(place, entry["path"])):
             said, weight = _said(record, runs), _weight(record.get("reason"), is_now=is_now)
             key, rank = page_key(record), (weight, record.get("crawled_at") or "", said is None)
             if key not in found or rank > found[key].rank:
@@ -85,26 +87,36 @@ def _standing(place: Place, manifest: Manifest) -> dict[bytes, _Best]:
     return found
 
 
+def _records(place: Place, path: str) -> Iterator[Record]:
+    """Of a sealed file, or of one that a worker still writes (`crawler.dataset.growing`)."""
+    return records_in_progress(place.root / path) if path.endswith(PART) else read_records(place, path)
+
+
 def _entries(manifest: Manifest) -> list[Entry]:
     return [entry for entry in manifest["files"] if entry["kind"] in PAGES]
 
 
-def told_by(runs: Iterable[Run]) -> dict[str, Maker]:
-    """By crawl, the latest run that came to its end and recorded every URL that waits in the frontier.
+def told_by(runs: Iterable[Run]) -> dict[str, frozenset[Maker]]:
+    """By crawl, the latest run that came to its end and recorded every URL that waits in the frontier; of a corpus that
+    was merged the latest of each source, since each had a frontier of its own.
 
-    So of each crawl the holds of that run are all there are; those of the runs before are history, and where no run
+    So of each crawl the holds of these runs are all there are; those of the runs before are history, and where no run
     has told (older versions) all of them stand.
     """
-    told: dict[str, Run] = {}
+    told: dict[tuple[str, str], Run] = {}
     for run in runs:
-        if LEFT_ON_HOLD in run["counters"] and (run["ended"] or "") >= (told.get(run["crawl_id"], run)["ended"] or ""):
-            told[run["crawl_id"]] = run
-    return {crawl: (crawl, run["worker_id"], run["started"]) for crawl, run in told.items()}
+        of = run["crawl_id"], run.get("source", "")
+        if LEFT_ON_HOLD in run["counters"] and (run["ended"] or "") >= (told.get(of, run)["ended"] or ""):
+            told[of] = run
+    found: dict[str, frozenset[Maker]] = {}
+    for (crawl, _), run in told.items():
+        found[crawl] = found.get(crawl, frozenset()) | {(crawl, run["worker_id"], run["started"])}
+    return found
 
 
-def stands_now(runs: Collection[Maker], latest: Mapping[str, Maker]) -> bool:
+def stands_now(runs: Collection[Maker], latest: Mapping[str, Collection[Maker]]) -> bool:
     """Whether what these runs left on hold may still wait. latest: of `told_by`."""
-    return not runs or any(latest.get(run[0], run) == run for run in runs)
+    return not runs or any(run in latest.get(run[0], (run,)) for run in runs)
 
 
 def makers_of(entry: Entry) -> tuple[Maker, ...]:

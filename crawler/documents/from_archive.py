@@ -143,6 +143,7 @@ def _judge(doc: Document, response: ArchivedResponse, config: Config) -> None:
     if evidence := load(response.evidence):
         doc.robots_status, doc.robots_sha256 = evidence.robots_status, evidence.robots_sha256
         doc.robots_fetched_at = evidence.robots_fetched_at
+        doc.control_files = evidence.files
         doc.optout_signals = judged_under(profile, evidence.signals)
         doc.verdict = decide_files(doc.optout_signals, profile).drop
     if response.kind == "tombstone":

@@ -40,6 +40,7 @@ def blank_document(request: Request, lease: Lease, config: Config, scope: Scope,
         doc.robots_status = evidence.robots_status
         doc.robots_sha256 = evidence.robots_sha256
         doc.robots_fetched_at = evidence.robots_fetched_at
+        doc.control_files = list(evidence.files)
         doc.optout_signals = list(evidence.signals)
     return doc
 

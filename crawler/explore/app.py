@@ -42,7 +42,7 @@ def application(
     catalogues: Sequence[Catalogue], config: Config, token: str, hosts: Sequence[str] = (), lives: Sequence[Live] = ()
 ) -> Guard:
     """Everything, behind its guard. lives: the crawls of the corpora, in the same order; without them no live page."""
-    routes = [Route("/", lambda _: RedirectResponse("/0/"))]
+    routes = [Route("/", lambda _: RedirectResponse("/0/live" if catalogues[0].is_empty and lives else "/0/"))]
     routes += [Route(f"/static/{name}", _file(name)) for name in STATIC]
     routes += [Route(f"/{{number:int}}{path}", _endpoint(show, catalogues, config, token)) for path, show in PAGES]
     routes += [
@@ -78,6 +78,7 @@ def _asked(request: Request, catalogues: Sequence[Catalogue], config: Config) ->
     number, key = request.path_params["number"], request.path_params.get("key", 0)
     if number >= len(catalogues) or key.bit_length() > 62:
         raise HTTPException(404)
+    catalogues[number].look_again()
     pairs = request.scope[FORM] if request.method == "POST" else request.query_params.multi_items()
     return PageRequest(catalogues[number], number, pairs, config, key)
 
@@ -103,7 +104,9 @@ def _problem(status: int, catalogues: Sequence[Catalogue]) -> Callable[[Request,
     def answer(_: Request, error: Exception) -> Response:
         code = error.status_code if isinstance(error, HTTPException) else status
         sentence = "There is no such page." if isinstance(error, HTTPException) else str(error)
-        return HTMLResponse(render("problem.html", **_frame(catalogues, 0), sentence=sentence, busy=None), code)
+        return HTMLResponse(
+            render("problem.html", **_frame(catalogues, 0), sentence=sentence, busy=None, crawls=False), code
+        )
 
     return answer
 
@@ -113,7 +116,10 @@ def _waiting(catalogues: Sequence[Catalogue]) -> Callable[[Request, Exception], 
         number = request.path_params["number"]
         catalogue = catalogues[number]
         busy = None if catalogue.problem else (catalogue.done, max(catalogue.total, 1))
-        page = render("problem.html", **_frame(catalogues, number), sentence=str(error), busy=busy)
+        crawls = catalogue.is_empty  # no fault: the first file of the crawl is not full yet
+        page = render("problem.html", **_frame(catalogues, number), sentence=str(error), busy=busy, crawls=crawls)
+        if crawls:
+            return HTMLResponse(page, 503, {"Refresh": "5"})
         return HTMLResponse(page, 500 if busy is None else 503, {} if busy is None else {"Refresh": "1"})
 
     return answer

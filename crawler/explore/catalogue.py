@@ -56,7 +56,7 @@ class Catalogue:
     def __init__(self, place: Place, file: Path, *, crawling: bool = False) -> None:
         self.place, self._crawling = place, crawling
         self.is_changing = False  # whoever makes a version sets it: files that are gone are no fault then
-        self._opened = 0
+        self._opened, self._opening = 0, threading.Lock()
         self._open(file)
 
     def _open(self, file: Path) -> None:
@@ -86,6 +86,17 @@ class Catalogue:
         self._opened += 1
         self._open(self._file.with_name(f"{self._file.stem}-{self._opened}{self._file.suffix}"))
         self.start()
+
+    @property
+    def is_empty(self) -> bool:
+        """True while a crawl has sealed nothing yet: there is nothing to show but the crawl itself."""
+        return not self._entries
+
+    def look_again(self) -> None:
+        """Open what a crawl has sealed since nothing was there. Raises: StorageError."""
+        with self._opening:
+            if self.is_empty and read_files(self.place, PAGES):
+                self.reopen()
 
     def wait(self, seconds: float) -> bool:
         """True once the build has ended, well or not."""

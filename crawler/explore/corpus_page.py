@@ -13,6 +13,7 @@ from crawler.explore.page_request import PageRequest
 _TOTALS = (
     "count(*) FILTER (state = 'kept'), count(*) FILTER (state = 'rejected'), "
     "count(*) FILTER (state = 'held'), count(*) FILTER (state = 'hold'), "
+    "count(*) FILTER (state = 'unchanged'), "
     "coalesce(sum(token_estimate) FILTER (state = 'kept'), 0)::BIGINT, count(DISTINCT domain), "
     "count(DISTINCT language) FILTER (state = 'kept')"
 )
@@ -35,7 +36,7 @@ def corpus(request: PageRequest) -> tuple[str, dict[str, Any]]:
     totals = request.catalogue.rows(f"SELECT {_TOTALS} FROM records WHERE {where}", params)[0]  # noqa: S608  # looked up
     shown = [(field, field)] if field else FIGURES
     figures = [_figure(request.catalogue, wanted, name, title) for name, title in shown]
-    names = ("kept", "rejected", "held", "hold", "tokens", "domains", "languages")
+    names = ("kept", "rejected", "held", "hold", "unchanged", "tokens", "domains", "languages")
     return "corpus.html", {
         "wanted": wanted,
         "field": field,

@@ -66,7 +66,7 @@ class Figure:
         return max((bar.count for bar in self.bars), default=0) or 1
 
 
-_COUNTS = "count(*) FILTER (state = 'kept'), count(*) FILTER (state <> 'kept')"
+_COUNTS = "count(*) FILTER (state = 'kept'), count(*) FILTER (state NOT IN ('kept', 'unchanged'))"
 
 
 def figure(catalogue: Catalogue, wanted: Filter, field: str, title: str = "") -> Figure:

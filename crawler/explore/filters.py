@@ -16,7 +16,7 @@ from crawler.dataset.records.filters import Comparison, Condition, FilterError, 
 MAX_CONDITIONS, MAX_LENGTH = 20, 500
 DEFAULT_SORT = "-crawled_at"
 SORTS = ("crawled_at", "quality_score", "token_estimate", "domain", "language", "reason", "title")
-STATES = ("kept", "rejected", "held", "hold")
+STATES = ("kept", "rejected", "held", "hold", "unchanged")
 
 
 @dataclass(frozen=True, slots=True)

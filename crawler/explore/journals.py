@@ -17,9 +17,10 @@ from typing import Any
 import orjson
 import zstandard
 
+from crawler.dataset.verdicts import visited_again
 from crawler.storage.files.journal import PART
 from crawler.storage.files.place import ARCHIVE, FOLDERS, LEDGERS, PAGES, SHARDS, Place
-from crawler.storage.types import LedgerFile
+from crawler.storage.types import LedgerFile, Run
 
 MOST = 4 * 2**20
 """Compressed bytes of one journal that one look reads; the next one goes on behind them."""
@@ -50,7 +51,10 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The corpus so far. unread: bytes of journals that later looks will count."""
+    """The corpus so far. rejected: all that was not kept. unread: bytes of journals that later looks will count.
+
+    again: a page may have been visited twice, so that these count visits.
+    """
 
     kept: int = 0
     rejected: dict[str, int] = field(default_factory=dict)
@@ -58,6 +62,7 @@ class Written:
     last_rejected: tuple[Latest, ...] = ()
     workers: tuple[Worker, ...] = ()
     unread: int = 0
+    again: bool = False
 
 
 @dataclass(slots=True)
@@ -77,6 +82,7 @@ class _Ledger:
     stamp: tuple[int, int]
     verdicts: Counter[str]
     at_work: bool
+    runs: list[Run]
 
 
 class Journals:
@@ -105,6 +111,7 @@ class Journals:
             last_rejected=tuple(reversed(self._last[False])),
             workers=tuple(self._workers()),
             unread=sum(max(0, journal.size - journal.offset) for journal in self._open.values()),
+            again=visited_again(run for ledger in self._ledgers.values() for run in ledger.runs),
         )
 
     def _look_at_ledgers(self) -> None:
@@ -116,7 +123,7 @@ class Journals:
                 continue
             try:
                 content: LedgerFile = orjson.loads(path.read_bytes())
-                self._ledgers[path] = _Ledger(stamp, _verdicts(content), _is_at_work(content))
+                self._ledgers[path] = _Ledger(stamp, _verdicts(content), _is_at_work(content), content["runs"])
             except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
                 continue  # replaced this moment, or torn: `dataset verify` speaks of it
 

@@ -19,8 +19,10 @@ from crawler.frontier.configured import limits_of
 from crawler.frontier.model import Mode
 from crawler.frontier.overview import Overview, ScopeView, overview
 from crawler.frontier.rules import adopt_rules
+from crawler.observe.standing import standing
 from crawler.server.errors import FrontierError
 from crawler.server.location import frontier_url
+from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 
 EVERY_SECONDS = 2.0
@@ -37,13 +39,16 @@ NOBODY = "No crawl is running here: its frontier does not answer"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One moment. view: None where the frontier does not answer, and `problem` why. delay: the crawl's own, seconds."""
+    """One moment. view: None where the frontier does not answer, and `problem` why. delay: the crawl's own, seconds.
+    standing: how the corpus stands, as report and `frontier status` say it.
+    """
 
     number: int
     written: Written
     view: Overview | None
     problem: str
     delay: float
+    standing: str = ""
 
     def ends_in(self, scope: ScopeView) -> float | None:
         """Seconds until the queue of a domain is empty, at the earliest; None where it stands still or has ended."""
@@ -60,7 +65,7 @@ class Live:
 
     def __init__(self, config: Config, place: Place, clock: Callable[[], float] = time.monotonic) -> None:
         self.config = config
-        self._clock, self._journals = clock, Journals(place)
+        self._clock, self._place, self._journals = clock, place, Journals(place)
         self._last: Look | None = None
         self._next_at = 0.0
         self._looking = asyncio.Lock()
@@ -79,7 +84,8 @@ class Live:
                 written = await asyncio.to_thread(self._journals.read)
                 view, problem, delay = await self._view()
                 number = self._last.number + 1 if self._last else 0
-                self._last = Look(number, written, view, problem, delay)
+                said = await asyncio.to_thread(self._standing, view)
+                self._last = Look(number, written, view, problem, delay, said)
                 now = self._clock()
                 self._next_at = now + max(EVERY_SECONDS, (now - begun) / SHARE)
             return self._last
@@ -101,6 +107,13 @@ class Live:
                 await asyncio.sleep(_TICK_SECONDS)
         finally:
             self.watching -= 1
+
+    def _standing(self, view: Overview | None) -> str:
+        """One that cannot be read now is told by the page that reads it."""
+        try:
+            return standing(self._place, self._place.manifest(), view).sentence
+        except StorageError:
+            return ""
 
     async def _view(self) -> tuple[Overview | None, str, float]:
         """What the frontier says, or why it says nothing; and the crawl's own delay."""

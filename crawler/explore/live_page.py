@@ -23,6 +23,7 @@ from crawler.explore.live import Live, Look
 from crawler.frontier.model import Mode
 from crawler.frontier.operate import ActionError, Order, act, with_frontier
 from crawler.frontier.status_table import humane
+from crawler.observe.outcomes import is_held_name, outcomes
 from crawler.server.errors import FrontierError
 from crawler.stages.chain import STAGES
 
@@ -130,12 +131,15 @@ def event(content: str) -> str:
 
 def shown(look: Look) -> dict[str, Any]:
     """What the templates draw of a look."""
-    written = look.written
+    written, told = look.written, outcomes(look.written.rejected)
+    waits = ((told.unchanged, "unchanged since the visit before"), (told.on_hold, "on hold for a later run"))
+    ended = {name: n for name, n in written.rejected.items() if name in told.rejected or is_held_name(name)}
     return {
         "look": look,
         "mode": MODES[look.view.counts.mode] if look.view else "",
-        "steps": flow(written.kept, written.rejected),
-        "judged": written.kept + sum(written.rejected.values()),
+        "steps": flow(written.kept, ended),
+        "judged": written.kept + sum(ended.values()),
+        "beside": ", ".join(f"{n:,} {what}" for n, what in waits if n),
         "humane": humane,
     }
 

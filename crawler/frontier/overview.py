@@ -51,6 +51,15 @@ class ScopeView:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerView:
+    """A worker that has a name here. silent: seconds since its last sign of life; alive: it still has its name."""
+
+    name: str
+    silent: float
+    alive: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """How a crawl stands.
 
@@ -76,6 +85,7 @@ class Overview:
     reasons: dict[str, int] = field(default_factory=dict)
     barren: tuple[ShapeView, ...] = ()  # kinds of links that are parked, most links first
     workers: int = 0  # that show signs of life
+    workers_seen: tuple[WorkerView, ...] = ()  # those, by name, and silent ones whose names nobody has taken back
 
     def as_json(self) -> dict[str, object]:
         """For machines."""
@@ -99,6 +109,7 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
     parked, soonest = await frontier.visits.next_visits()
     counts = await frontier.counts()
     age = frontier.now() - min(ready) if ready else -1.0
+    workers = await _workers(frontier)
     return Overview(
         crawl=frontier.crawl,
         counts=counts,
@@ -111,7 +122,8 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
         scopes=tuple(views[:top] if top else views),
         reasons=await _reasons(frontier, domain),
         barren=await _barren(frontier, domain),
-        workers=await frontier.connection.redis.zcount(frontier.prefix(0) + "workers", 1000 * frontier.now(), "+inf"),
+        workers=sum(worker.alive for worker in workers),
+        workers_seen=workers,
     )
 
 
@@ -197,6 +209,17 @@ class _Shelf:
             if name not in seen:
                 seen.add(name)
                 yield name, value
+
+
+async def _workers(frontier: Frontier) -> tuple[WorkerView, ...]:
+    redis, prefix, now = frontier.connection.redis, frontier.prefix(0), frontier.now()
+    ends = await redis.zrange(f"{prefix}workers", 0, -1, withscores=True)
+    claims = await redis.hmget(f"{prefix}claims", [name for name, _ in ends]) if ends else []
+    found = []
+    for (name, end), claim in zip(ends, claims, strict=True):
+        seen = int((claim or b"").rpartition(b":")[2] or 1000 * now) / 1000
+        found.append(WorkerView(name.decode(), max(0.0, now - seen), end / 1000 >= now))
+    return tuple(sorted(found, key=lambda worker: worker.name))
 
 
 async def _barren(frontier: Frontier, domain: str) -> tuple[ShapeView, ...]:

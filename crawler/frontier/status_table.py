@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from crawler.frontier.overview import Overview, ScopeView
+from textwrap import wrap
+
+from crawler.frontier.overview import Overview, ScopeView, WorkerView
 from crawler.number import number_of
 
 ROWS = 20
 _KINDS = 10  # of parked links that are shown
-_HEAD = ("queued", "leased", "done", "failed", "on hold", "own delay", "next turn", "domain", "remarks")
-_LEFT = 2  # columns that are text: the last ones
+_HEAD = ("queued", "leased", "done", "failed", "on hold", "own delay", "next turn", "domain")
+_WIDTH = 80
 _UNITS = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s"))
 
 
-def render(view: Overview, *, hint: bool = True, one: bool = False) -> str:
+def render(view: Overview, *, hint: bool = True, one: bool = False, said: str = "") -> str:
     """The whole status. `hint` ends a shortened table with a line that says how to see the rest. one: a single domain
-    was asked for, so that figures of the whole crawl would be read as its own.
+    was asked for, so that figures of the whole crawl would be read as its own. said: how the crawl stands, a sentence.
     """
     head = f"crawl {view.crawl}: {view.counts.mode}"
-    lines = [head, *([] if one else _totals(view)), *_what_stays(view), ""]
-    lines += _aligned([_HEAD, *(_row(scope) for scope in view.scopes)])
+    whole = [] if one else [*_wrapped(said, 2), *_totals(view), *_workers(view.workers_seen)]
+    lines = [head, *whole, *_what_stays(view), ""]
+    head, *rows = _aligned([_HEAD, *(_row(scope) for scope in view.scopes)])
+    lines.append(head)
+    for row, scope in zip(rows, view.scopes, strict=True):
+        lines += [row, *_wrapped(_remarks(scope), 6)]
     if hint and (more := view.hosts - len(view.scopes)) > 0:
         lines.append(f"… and {more} more: --top 0 shows all, --domain one, --json everything for a program")
     return "\n".join(lines)
@@ -41,19 +47,30 @@ def _totals(view: Overview) -> list[str]:
     far = f" ({c.waiting:,} of them wait for a later try)" if c.waiting else ""
     oldest = "" if view.oldest_ready is None else f", the oldest of them ready for {humane(view.oldest_ready)}"
     lines = [
-        f"  queued {c.queued:,}{far}   leased {c.leased:,}   on hold {c.held:,}   done {c.done:,}   failed {c.dead:,}",
-        f"  {view.rate:.1f} done a second over the last minute   {number_of(view.hosts, 'domain')}   seen {c.seen:,}"
+        f"  queued {c.queued:,}{far}   leased {c.leased:,}",
+        f"  on hold {c.held:,}   done {c.done:,}   failed {c.dead:,}   seen {c.seen:,}"
         + (f"   parked {c.barren:,}" if c.barren else "")
         + (f"   purged {c.purged:,}" if c.purged else ""),
+        f"  {view.rate:.1f} done a second over the last minute   {number_of(view.hosts, 'domain')}",
         f"  {view.fetchable:,} may be fetched within a minute{oldest}",
     ]
-    if view.workers:
-        lines.append(f"  {number_of(view.workers, 'worker')} at work")
     if suspects := sum(scope.suspects for scope in view.scopes):
         lines.append(f"  {number_of(suspects, 'URL')} tried alone, because workers died with such pages in hand")
     if view.parked:
         lines.append(f"  {view.parked:,} wait for their next visit, {_first_visit(view.next_visit_in)}")
     return lines
+
+
+def _workers(workers: tuple[WorkerView, ...]) -> list[str]:
+    """A line for each worker: whether it lives, and when it showed that last."""
+    width = max((len(worker.name) for worker in workers[:ROWS]), default=0)
+    lines = [
+        f"  worker {each.name:<{width}}  {'at work' if each.alive else 'silent'}, "
+        f"last sign of life {humane(each.silent)} ago"
+        for each in workers[:ROWS]
+    ]
+    more = len(workers) - ROWS
+    return lines + ([f"  … and {number_of(more, 'more worker')}: --json names them"] if more > 0 else [])
 
 
 def _what_stays(view: Overview) -> list[str]:
@@ -79,7 +96,7 @@ def _first_visit(seconds: float | None) -> str:
 
 def _row(s: ScopeView) -> tuple[str, ...]:
     numbers = (f"{n:,}" if n else "-" for n in (s.queued, s.leased, s.done, s.failed, s.held))
-    return (*numbers, humane(s.delay) if s.delay else "-", _next_turn(s), s.scope, _remarks(s))
+    return (*numbers, humane(s.delay) if s.delay else "-", _next_turn(s), s.scope)
 
 
 def _next_turn(s: ScopeView) -> str:
@@ -101,13 +118,16 @@ def _remarks(s: ScopeView) -> str:
     return ", ".join(parts)
 
 
+def _wrapped(text: str, indent: int) -> list[str]:
+    """A sentence on lines of `_WIDTH` characters at most, where its words allow it; no line of an empty one."""
+    blanks = " " * indent
+    return wrap(text, _WIDTH, initial_indent=blanks, subsequent_indent=blanks, break_long_words=False)
+
+
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Numbers to the right, the last column to the left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    first_text = len(widths) - _LEFT
     return [
-        "  ".join(
-            cell.ljust(width) if at >= first_text else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
+        "  ".join([*(cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=False)), row[-1]])
         for row in rows
     ]

@@ -103,6 +103,11 @@ class ControlFiles(Generic[T]):
         self._bytes = 0
         self._flights: dict[str, asyncio.Future[tuple[RobotsRecord, T | None]]] = {}
 
+    @property
+    def name(self) -> str:
+        """Of the kind of file."""
+        return self._kind.name
+
     async def get(self, url: str) -> tuple[RobotsRecord, T | None]:
         """The record and its parsed body (None where it has none).
 

@@ -7,9 +7,10 @@ is not fetched and says nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from datetime import UTC, datetime
 from typing import Any
 
-from crawler.document import Drop, DropReason, Signal
+from crawler.document import ControlFile, Drop, DropReason, Signal
 from crawler.middlewares.control_files import ControlFiles, FileKind
 from crawler.middlewares.outcomes import Held
 from crawler.policy.headers import shown_url
@@ -42,9 +43,20 @@ class OptOutFiles:
         self._licences = store(FileKind(rsl.NAME, read_required(rsl.unreadable), rsl.parse))
         self._reads_licences = profile != "minimal"
 
-    async def signals(self, authority: str, path: str, robots: RobotsFile | None, context: Context) -> list[Signal]:
-        """Every statement of the host's files about this path. Raises: Held where one of them cannot be read."""
+    async def signals(
+        self,
+        authority: str,
+        path: str,
+        robots: RobotsFile | None,
+        context: Context,
+        files: list[ControlFile] | None = None,
+    ) -> list[Signal]:
+        """Every statement of the host's files about this path; `files` takes those that were there.
+
+        Raises: Held where one of them cannot be read.
+        """
         found: list[Signal] = []
+        files = [] if files is None else files
         for location, file, keeper in self._files:
             if robots is not None and not robots.decide(context.product_token, location).allowed:
                 continue
@@ -52,12 +64,15 @@ class OptOutFiles:
             if record.reading is Reading.HOLD and not file.noted:
                 raise _held(record, location, authority)
             if parsed is not None:
+                files.append(_seen(authority + location, keeper.name, record))
                 found += file.signals(parsed, path, context)
         if robots is not None and self._reads_licences:
-            found += await self._licence_signals(authority, path, robots, context)
+            found += await self._licence_signals(authority, path, robots, context, files)
         return found
 
-    async def _licence_signals(self, authority: str, path: str, robots: RobotsFile, context: Context) -> list[Signal]:
+    async def _licence_signals(
+        self, authority: str, path: str, robots: RobotsFile, context: Context, files: list[ControlFile]
+    ) -> list[Signal]:
         found: list[Signal] = []
         records = robots.records_for(context.product_token, "license")
         for value in dict.fromkeys(record.value for record in records):
@@ -65,8 +80,14 @@ class OptOutFiles:
             record, parsed = await self._licences.get(url)
             if parsed is None or len(found) >= MAX_LICENCES:
                 raise _held(record, f"RSL licence {shown_url(url)}", authority)
+            files.append(_seen(url, rsl.NAME, record))
             found.append(rsl.from_file(parsed, url, path))
         return found
+
+
+def _seen(url: str, protocol: str, record: RobotsRecord) -> ControlFile:
+    when = datetime.fromtimestamp(record.body_fetched_at or record.fetched_at, UTC).isoformat(timespec="seconds")
+    return ControlFile(shown_url(url), protocol, record.sha256 or "", when)
 
 
 def _held(record: RobotsRecord, what: str, authority: str) -> Held:

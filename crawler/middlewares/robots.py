@@ -116,8 +116,9 @@ class RobotsMiddleware:
 
     async def _ask_files(self, request: Request, authority: str, parsed: RobotsFile | None) -> None:
         context = Context(self._token, self._profile, self._clock())
-        found = await self._optout_files.signals(authority, path_of(request.url), parsed, context)
         evidence = evidence_of(request)
+        evidence.files = []  # of the host that is asked now, after a redirect
+        found = await self._optout_files.signals(authority, path_of(request.url), parsed, context, evidence.files)
         evidence.signals.extend(found)
         verdict = decide_files(found, self._profile)
         if verdict.drop:

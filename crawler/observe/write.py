@@ -50,7 +50,7 @@ def read(
     file is damaged.
     """
     config = config or ReportConfig()
-    summary = summarise(corpus_dir)
+    summary = summarise(corpus_dir, growing=True)
     chosen = pick(corpus_dir, samples, most_records) if samples else []
     asked = requests.read(corpus_dir, most_records)
     seen, place = duplicates.read(summary, bands, most_records), Place(corpus_dir)

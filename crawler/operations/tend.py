@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from crawler.frontier.operate import REQUEUE, Order, act, status, with_frontier
 from crawler.frontier.status_table import ROWS, render
 from crawler.operations.answer import Answer, Fields
 from crawler.operations.declared import Load, Operation, Work, WrongCall, by_name
 from crawler.operations.numbers import whole
+
+if TYPE_CHECKING:
+    from crawler.config import Config
+    from crawler.frontier.overview import Overview
+    from crawler.observe.standing import Standing
 
 
 def _nothing(parser: argparse.ArgumentParser) -> None:
@@ -42,8 +48,27 @@ def _what_goes(parser: argparse.ArgumentParser) -> None:
 
 def _status(opts: argparse.Namespace, load: Load) -> Answer:
     """Raises: ConfigError, FrontierError, ActionError."""
-    view = status(load(), opts.domain, opts.top if opts.top is not None else 0 if opts.json else ROWS)
-    return Answer(view.as_json(), [render(view, one=bool(opts.domain))])
+    config = load()
+    view = status(config, opts.domain, opts.top if opts.top is not None else 0 if opts.json else ROWS)
+    stands = _standing(config, view)
+    facts = view.as_json() | {"state": stands.state, "standing": stands.sentence}
+    return Answer(facts, [render(view, one=bool(opts.domain), said=stands.sentence)])
+
+
+def _standing(config: Config, view: Overview) -> Standing:
+    """By the corpus too, where it is a folder here; who looks after a frontier need not have the keys of a store."""
+    from crawler.observe.standing import standing, standing_of
+    from crawler.storage.files.errors import StorageError
+    from crawler.storage.files.place import Place
+
+    if "://" in config.crawl.corpus_dir:
+        return standing_of(view)
+    try:
+        place = Place(config.crawl.corpus_dir)
+        manifest = place.manifest()
+    except StorageError:
+        return standing_of(view)
+    return standing(place, manifest, view) if view.crawl in manifest["crawls"] else standing_of(view)
 
 
 def _requeue(opts: argparse.Namespace, load: Load) -> Answer:
@@ -95,6 +120,9 @@ _STATUS: Fields = {
     "rate": ("number", "URLs finished a second over the last minute, by all workers"),
     "oldest_ready": ("number or null", "seconds that the longest waiting domain has been ready"),
     "workers": ("integer", "workers that show signs of life"),
+    "workers_seen": ("list of object", "each worker: name, silent (seconds since its last sign of life), alive"),
+    "state": ("string", "empty, running, cut_off, stopped, ended or finished"),
+    "standing": ("string", "the same as a sentence, which report and explore say, too"),
     "hosts": ("integer", "domains with URLs"),
     "parked": ("integer", "fetched URLs that wait for their next visit"),
     "next_visit_in": ("number or null", "seconds until the first of them is due"),

@@ -69,6 +69,12 @@ def _history(doc: Document) -> History:
 
 
 def _tombstone(doc: Document, verdict: Drop) -> bytes:
-    seen = Evidence(doc.robots_status, doc.robots_sha256, doc.robots_fetched_at, signals=doc.optout_signals)
+    seen = Evidence(
+        doc.robots_status,
+        doc.robots_sha256,
+        doc.robots_fetched_at,
+        signals=doc.optout_signals,
+        files=doc.control_files,
+    )
     known = with_history(seen.dump(doc.profile, choices=doc.choices), _history(doc))
     return with_verdict(known, verdict, doc.http_status)

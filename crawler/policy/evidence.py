@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.config.text import CHOICES, PROFILE_NAME
-from crawler.document import Drop, Reason, Signal
+from crawler.document import ControlFile, Drop, Reason, Signal
 
 
 @dataclass(slots=True)
@@ -22,6 +22,7 @@ class Evidence:
     robots_rule: the matched line, such as "line 12: Disallow: /private"; empty where no rule matched.
     signals: every opt-out statement seen, whatever it says.
     redirects: the URLs that led here, oldest first.
+    files: the host's control files that were there, beside robots.txt.
     """
 
     robots_status: str = ""
@@ -30,6 +31,7 @@ class Evidence:
     robots_rule: str = ""
     signals: list[Signal] = field(default_factory=list)
     redirects: list[str] = field(default_factory=list)
+    files: list[ControlFile] = field(default_factory=list)
 
     def dump(
         self,
@@ -46,6 +48,7 @@ class Evidence:
         signals = [[s.protocol, s.carrier, s.value, s.verdict] for s in self.signals if s.carrier in EARLY_CARRIERS]
         values |= {"signals": signals, "profile": profile} | ({"fields": dict(fields)} if fields else {})
         values |= {"choices": dict(choices)} if choices else {}
+        values |= {"files": [[f.url, f.protocol, f.sha256, f.fetched_at] for f in self.files]} if self.files else {}
         return json.dumps(values, separators=(",", ":")).encode()
 
 
@@ -69,12 +72,14 @@ def load(blob: bytes) -> Evidence | None:
         values = _values(blob)
         texts = {name: values[name] for name in _TEXTS}
         signals = [Signal(*entry) for entry in values["signals"]]
+        files = [ControlFile(*entry) for entry in values.get("files", ())]
     except (TypeError, KeyError):
         return None
-    strings = [*texts.values(), *(text for s in signals for text in (s.protocol, s.carrier, s.value, s.verdict))]
+    said = [text for file in files for text in (file.url, file.protocol, file.sha256, file.fetched_at)]
+    strings = [*texts.values(), *said, *(text for s in signals for text in (s.protocol, s.carrier, s.value, s.verdict))]
     if not all(text is None or isinstance(text, str) for text in strings):
         return None
-    return Evidence(**texts, signals=[s for s in signals if s.carrier in EARLY_CARRIERS])
+    return Evidence(**texts, signals=[s for s in signals if s.carrier in EARLY_CARRIERS], files=files)
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,6 +175,23 @@ class DeduplicatedFrom(TypedDict):
     empty: int
 
 
+class MergedFrom(TypedDict):
+    """What a merged corpus was made of. sources: in order, each with the hash and version of its manifest and what it
+    had of each kind; rule: which record of a page stays; read: records; replaced: of them by later fetches of their
+    pages; several: pages that more than one source had; withdrawn: records that a source refuses; archives: files that
+    were brought along; elsewhere: archives that stayed where they are.
+    """
+
+    sources: list[dict[str, Any]]
+    rule: str
+    read: int
+    replaced: int
+    several: int
+    withdrawn: int
+    archives: int
+    elsewhere: int
+
+
 class Origin(TypedDict, total=False):
     """What an archive says of itself (`crawler.storage.archive.origin`). policy: the facts of our own archives."""
 
@@ -188,7 +205,7 @@ class Origin(TypedDict, total=False):
     policy: PolicyFacts
 
 
-RunKind = Literal["crawl", "replay", "select", "dedup"]
+RunKind = Literal["crawl", "replay", "select", "dedup", "merge"]
 
 
 class Run(TypedDict):
@@ -211,6 +228,8 @@ class Run(TypedDict):
     recovered: NotRequired[list[RecoveredFile]]
     selected_from: NotRequired[SelectedFrom]
     deduplicated_from: NotRequired[DeduplicatedFrom]
+    merged_from: NotRequired[MergedFrom]
+    source: NotRequired[str]  # in a merged corpus: hash of the manifest of the corpus that the run was in
 
 
 class Step(TypedDict):

@@ -61,8 +61,11 @@ def filled(valkey_url, crawl_name) -> None:
 def test_status_is_a_table_of_what_a_person_asks_first(scrapy_frontier, filled):
     done = scrapy_frontier("status")
     assert done.returncode == 0, done.stderr
-    assert "queued 51 (1 of them wait for a later try)   leased 0   on hold 1   done 0   failed 0" in done.stdout
-    head, deep, small, held = done.stdout.splitlines()[-4:]
+    assert "queued 51 (1 of them wait for a later try)   leased 0" in done.stdout
+    assert "on hold 1   done 0   failed 0" in done.stdout
+    assert "  The crawl was stopped: 51 URLs wait; the same crawl command continues." in done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    head, deep, small, remark, held = done.stdout.splitlines()[-5:]
     assert head.split() == [
         "queued",
         "leased",
@@ -75,12 +78,11 @@ def test_status_is_a_table_of_what_a_person_asks_first(scrapy_frontier, filled):
         "next",
         "turn",
         "domain",
-        "remarks",
     ]
     starts = [line.index(name) for line, name in ((deep, "deep."), (small, "small."), (held, "held."))]
     assert starts == [head.index("domain")] * 3
     assert deep.split()[:1] == ["50"]
-    assert re.search(r"small\.example\s+blocked for (1 h|59 min \d+ s): HTTP 429$", small)
+    assert re.fullmatch(r"      blocked for (1 h|59 min \d+ s): HTTP 429", remark)
     assert held.split()[4] == "1"
 
 
@@ -111,7 +113,7 @@ def test_the_delay_of_a_domain_is_its_own_and_not_that_of_whoever_asks(command, 
             "small.example": 0.0,
             "held.example": 0.0,
         }
-        deep, small, _ = command("status", DOWNLOAD_DELAY=asked_with)[1].splitlines()[-3:]
+        deep, small, _, _ = command("status", DOWNLOAD_DELAY=asked_with)[1].splitlines()[-4:]
         assert deep.split()[5:7] == ["7", "s"] and small.split()[5] == "-"
 
 

@@ -12,6 +12,7 @@ import pytest
 from crawler.observe.report import accounts
 from crawler.observe.report.accounts import BY
 from crawler.storage.files.place import Place
+from tests.support.corpus_folder import Folder
 from tests.support.places import PROJECT
 
 
@@ -178,3 +179,38 @@ def test_what_would_do_nothing_is_refused(scrapy, corpus, words, sentence):
 
 def test_no_corpus_is_an_error_that_says_so(scrapy):
     assert scrapy("report", "--by", "day", "nowhere").code == 1
+
+
+def test_several_corpora_stand_side_by_side_with_their_sums_on_a_narrow_terminal(scrapy, tmp_path, monkeypatch):
+    for name, pages in (("one", range(4)), ("two", range(10, 13)), ("three", range(20, 26)), ("four", range(30, 31))):
+        Folder(tmp_path / name).filled(pages, worker=name)
+    names = ["one", "two", "three", "four"]
+    monkeypatch.setenv("COLUMNS", "80")
+    done = scrapy("report", *names)
+    assert (done.code, done.err) == (0, "")
+    assert all(len(line) <= 80 for line in done.out.splitlines())
+    rows = {line[:24].strip(): line[24:].split() for line in done.out.splitlines() if line}
+    assert rows["kept"] == ["4", "3", "14"] and rows["example.org"] == ["4", "3", "14"]
+    assert "2 more corpora: a wider terminal, or --json" in done.out
+    assert "counts in each" in done.out
+    facts = json.loads(scrapy("report", "--json", *names).out)
+    assert [each["kept"] for each in facts["corpora"]] == [4, 3, 6, 1]
+    assert (facts["together"]["kept"], facts["together"]["domains"], facts["summary"]) == (
+        14,
+        {"example.org": 14},
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--html", "corpus", "other"], "--html goes with one CORPUS_DIR"),
+        (["--by", "domain", "corpus", "other"], "--by goes with one CORPUS_DIR"),
+        (["corpus", "corpus"], "corpus is given twice"),
+        ([], "expected a CORPUS_DIR, or several"),
+    ],
+)
+def test_what_is_of_one_corpus_is_refused_for_several(scrapy, corpus, words, sentence):
+    done = scrapy("report", *words)
+    assert done.code == 2 and sentence in done.err

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import stat
 
 import pytest
 
+from crawler.document import ControlFile
 from crawler.storage.files.records import record_of
 from tests.support.corpus_folder import document
 
@@ -36,12 +38,24 @@ def test_the_page_of_a_domain_has_pages_basis_control_files_optouts_and_copies(s
     fields = {"license_tag": "CC-BY-4.0", "license_tier": "A", "license_reviewer": "R. Reader"}
     fields |= {"license_reviewed": "2026-01-31", "robots_status": "allowed", "robots_sha256": "ab" * 32}
     read_at = {"robots_fetched_at": "2026-02-01T00:00:00Z", "pii_entity_types": ["EMAIL_ADDRESS"]}
+    tdmrep = ControlFile("https://example.org/.well-known/tdmrep.json", "tdmrep", "cd" * 32, "2026-02-01T00:00:09Z")
+    read_at["control_files"] = [tdmrep]
     made.keep(record_of(document(90, **fields, **read_at)) | {"optout_signals": [signal]})
     made.close()
     assert scrapy("dataset", "select", "--out", "subset", "corpus").code == 0
     done, page = asked("--domain", "example.org")
     said = plain(page)
-    for wanted in ("R. Reader", "2026-01-31", "ab" * 32, "2026-02-01T00:00:00Z", "tdmrep", "EMAIL_ADDRESS 1"):
+    for wanted in (
+        "R. Reader",
+        "2026-01-31",
+        "ab" * 32,
+        "2026-02-01T00:00:00Z",
+        "tdmrep",
+        "EMAIL_ADDRESS 1",
+        tdmrep.url,
+        "cd" * 32,
+        "2026-02-01T00:00:09Z",
+    ):
         assert wanted in said, wanted
     assert "https://example.org/90" in said and "subset" in said and "dataset select" in said
     assert done.code == 0 and "written: " in done.out and "<script" not in page
@@ -74,6 +88,23 @@ def test_a_person_is_found_where_the_name_stands_and_the_name_is_in_no_file_of_t
     assert stat.S_IMODE((tmp_path / "page.html").stat().st_mode) == 0o600
     told = json.loads(scrapy("report", "--person", NAME, "--out", str(tmp_path / "p.html"), "--json", "corpus").out)
     assert told["dossier"]["states"] == {"kept": 1} and NAME not in json.dumps(told)
+
+
+def test_a_name_may_come_from_standard_input_so_that_no_history_of_a_shell_has_it(
+    scrapy, corpus, tmp_path, monkeypatch
+):
+    made = corpus.opened("w2")
+    made.keep(record_of(document(91, text=f"They say that {NAME} built the mill. " * 9)))
+    made.close()
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"  {NAME} \nnot this line\n"))
+    done = scrapy("report", "--person", "-", "--out", str(tmp_path / "page.html"), "corpus")
+    page = (tmp_path / "page.html").read_text()
+    assert done.code == 0 and "https://example.org/91" in page and "https://example.org/2<" not in page
+    assert NAME not in done.out + done.err
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+    done = scrapy("report", "--person", "-", "--out", str(tmp_path / "none.html"), "corpus")
+    assert done.code == 2 and not (tmp_path / "none.html").exists()
+    assert "standard input has no name" in done.err
 
 
 def test_what_is_unknown_says_so(asked):

@@ -130,7 +130,7 @@ class Made:
         if field.kind == "bool":
             return Comparison(field, self._rng.choice(("=", "!=")), self._rng.choice(("true", "false")))
         tests = OPERATORS if field.kind == "string" else ("=", "!=", "~")
-        words = TEXTS[1:] if field.name not in ("state", "profile") else ("kept", "hold", "prose")
+        words = TEXTS[1:] if field.name not in ("state", "profile") else ("kept", "hold", "unchanged", "prose")
         return Comparison(field, self._rng.choice(tests), self._rng.choice(words))
 
     def record(self, number: int) -> dict:
@@ -146,7 +146,11 @@ class Made:
         statements = [dict.fromkeys(parts, "") | {"value": rng.choice(TEXTS)} for _ in range(rng.randint(0, 2))]
         record["optout_signals"] = rng.choice((statements, "none of ours"))
         if rng.random() < 0.5:
-            record |= {"stage": "quality", "reason": rng.choice(("low_quality", "hold_paused")), "detail": text()}
+            record |= {
+                "stage": "quality",
+                "reason": rng.choice(("low_quality", "hold_paused", "unchanged")),
+                "detail": text(),
+            }
         return record
 
 
@@ -228,3 +232,12 @@ def test_every_database_is_closed_to_files_it_was_not_given(tmp_path: Path) -> N
         for sql in (f"SELECT * FROM '{tmp_path}/a.csv'", "SET enable_external_access = true", "INSTALL httpfs"):
             with pytest.raises(duckdb.Error):
                 connection.execute(sql)
+
+
+@pytest.mark.parametrize(
+    ("reason", "state"),
+    [(None, "kept"), ("low_quality", "rejected"), ("unchanged", "unchanged"), ("hold_paused", "hold"),
+     ("held_pii", "held")],
+)  # fmt: skip
+def test_a_page_that_is_as_it_was_at_the_visit_before_is_no_rejected_one(reason, state):
+    assert FIELDS["state"].of({"reason": reason} if reason else {}) == state

@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from crawler.frontier.claims import Claims, Identity
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
@@ -71,6 +72,28 @@ def test_a_host_that_waits_although_its_turn_has_come_is_seen_by_its_age(frontie
         assert "the oldest of them ready for 1 min 30 s" in render(view)
 
     frontier_run(scenario)
+
+
+def test_each_worker_is_listed_with_its_last_sign_of_life_and_a_silent_one_too(frontier_run, clock):
+    async def scenario(frontier: Frontier) -> None:
+        assert (await overview(frontier)).workers_seen == ()
+        await Claims(frontier, Identity("w-old", "a" * 32)).enter()
+        clock.advance(9.0)
+        await Claims(frontier, Identity("w-new", "b" * 32)).enter()
+        clock.advance(2.0)
+        view = await overview(frontier)
+        assert [(w.name, w.silent, w.alive) for w in view.workers_seen] == [
+            ("w-new", 2.0, True),
+            ("w-old", 11.0, False),
+        ]
+        assert view.workers == 1
+        text = render(view, said="The crawl runs: 1 worker is at work.").splitlines()
+        assert text[1] == "  The crawl runs: 1 worker is at work."
+        assert "  worker w-new  at work, last sign of life 2 s ago" in text
+        assert "  worker w-old  silent, last sign of life 11 s ago" in text
+        assert not any("worker" in line for line in render(view, one=True).splitlines())
+
+    frontier_run(scenario, lease_seconds=900.0)
 
 
 def test_a_domain_nobody_knows_is_an_error(frontier_run):

@@ -43,6 +43,13 @@ def test_every_requirement_is_locked_within_its_bounds():
             assert wanted.specifier.contains(versions[canonicalize_name(wanted.name)]), line
 
 
+def test_the_image_has_what_looking_at_a_corpus_needs():
+    versions, wanted = locked(), [Requirement(line) for line in tool("lock_image").extras()]
+    assert {one.name for one in wanted} == {"s3fs", "pyarrow", "duckdb", "starlette", "uvicorn"}
+    for one in wanted:
+        assert one.specifier.contains(versions[canonicalize_name(one.name)]), one
+
+
 def test_pip_installs_nothing_in_the_image_without_a_hash_but_a_driver_that_was_asked_for():
     calls = re.findall(r"pip install ([^\n;\\]+)", DOCKERFILE)
     unpinned = [call for call in calls if "--require-hashes --no-deps" not in call]

@@ -388,12 +388,17 @@ def test_a_worker_with_a_browser_has_memory_for_its_pages() -> None:
 @pytest.fixture
 def signing(tmp_path: Path) -> Objects:
     """The overlay for production with the component that signs."""
+    return _with(tmp_path, "signature")
+
+
+def _with(tmp_path: Path, *components: str) -> Objects:
+    """The overlay for production with these components."""
     base = Path("../" * len(tmp_path.parts[1:])) / K8S.relative_to("/")
     kustomization = {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
         "resources": [str(base / "overlays/prod")],
-        "components": [str(base / "components/signature")],
+        "components": [str(base / "components" / name) for name in components],
     }
     (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
     return objects(tmp_path)
@@ -429,6 +434,21 @@ def test_nobody_but_workers_sees_the_key_and_without_the_component_nobody(everyt
     (secret,) = re.findall(r"create secret generic (\S+) --from-file=(\S+)", SIGNATURE.read_text())
     (volume,) = [v["secret"] for v in pods(signing)["StatefulSet/worker"]["volumes"] if "secret" in v]
     assert (volume["secretName"], volume["items"][0]["key"]) == secret
+
+
+def test_the_keys_of_the_store_reach_what_reads_or_writes_the_corpus_and_nobody_else(everything, tmp_path) -> None:
+    found = _with(tmp_path, "gates", "store-keys")
+    seen = {
+        name
+        for name, spec in pods(found).items()
+        if {"secretRef": {"name": "crawler-store"}} in spec["containers"][0].get("envFrom", [])
+    }
+    assert seen == {"StatefulSet/worker", "CronJob/expire", "CronJob/verify", "CronJob/gates"}
+    settings = [s["configMapRef"]["name"] for s in pods(found)["StatefulSet/worker"]["containers"][0]["envFrom"][:-1]]
+    assert settings == ["crawler-config"]
+    assert "crawler-store" not in yaml.safe_dump_all(list(everything.values()))
+    page = (K8S / "components/store-keys/kustomization.yaml").read_text()
+    assert re.findall(r"create secret generic (\S+)", page) == ["crawler-store"]
 
 
 def size(text: str) -> int:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import orjson
 from crawler.config import Config
 from crawler.dataset.annotations.joined import carry
 from crawler.dataset.annotations.tables import annotation_files, key_of
+from crawler.dataset.combined import Archives, after, runs_of
 from crawler.dataset.deduplication.found import Duplicates
 from crawler.dataset.outside import check_apart, check_outside
 from crawler.dataset.select import COMMIT_EVERY, take_back
@@ -26,11 +26,10 @@ from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash, register
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import ARCHIVE, SHARDS, Place
+from crawler.storage.files.place import SHARDS, Place
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter
 from crawler.storage.types import DeduplicatedFrom, Entry, Manifest, Run, Sealed
-from crawler.times import rfc3339
 
 WRITER = "dedup"
 
@@ -47,7 +46,7 @@ def write(duplicates: Duplicates, target: Place, *, now: float) -> Run:
     _check(duplicates, target, places)
     manifests = {name: place.manifest() for name, place in _named(duplicates, places).items()}
     files = [entry for manifest in manifests.values() for entry in manifest["files"] if entry["kind"] == SHARDS]
-    archives = _Archives()
+    archives = Archives()
     with ExitStack() as stack:
         stack.callback(take_back, target, existed=target.root.exists())
         target.claim()
@@ -68,8 +67,8 @@ def write(duplicates: Duplicates, target: Place, *, now: float) -> Run:
                 annotated += len(annotation_files(manifests[name]["files"]))
         shards.seal()
         duplicates.check_unchanged()
-        runs = _runs(manifests.values())
-        run = _run(duplicates, archives, _after(runs, now))
+        runs = runs_of(manifests.values())
+        run = _run(duplicates, archives, after(runs, now))
         ledger.runs = [*runs, run]
         ledger.save()
         merge(target)
@@ -122,36 +121,6 @@ class _Source:
             yield encode(record)
 
 
-class _Archives:
-    """The archives that records come from, by path; `known` are their hashes.
-
-    Two sources may each have an archive of one name: that of the later source is named after its manifest, too.
-    """
-
-    def __init__(self) -> None:
-        self.known: dict[str, str] = {}
-
-    def renamed(self, manifest: Manifest | None, place: Place | None) -> dict[str, str]:
-        """The new name of each archive of a source whose name is taken by another one."""
-        found: dict[str, str] = {}
-        if manifest is None or place is None:
-            return found
-        for path, sha256 in sorted(_archives_of(manifest).items()):
-            name = path
-            if self.known.setdefault(path, sha256) != sha256:
-                folder, _, last = path.rpartition("/")
-                name = found[path] = f"{folder}/{manifest_hash(place)[:12]}/{last}"
-            self.known[name] = sha256
-        return found
-
-
-def _archives_of(manifest: Manifest) -> dict[str, str]:
-    named = [item for entry in manifest["files"] for item in entry.get("archives", {}).items()]
-    sources = {path: source["sha256"] for path, source in named}
-    own = {entry["path"]: entry["sha256"] for entry in manifest["files"] if entry["kind"] == ARCHIVE}
-    return {path: sha256 for path, sha256 in (sources | own).items() if sha256}
-
-
 def _has_annotations(manifest: Manifest | None) -> bool:
     return manifest is not None and bool(annotation_files(manifest["files"]))
 
@@ -173,22 +142,7 @@ def _writer(target: Place, ledger: Ledger, files: list[Entry], config: Config) -
     )
 
 
-def _runs(manifests: Iterable[Manifest]) -> list[Run]:
-    """The runs of all sources, each once."""
-    found: list[Run] = []
-    for run in (run for manifest in manifests for run in manifest["runs"]):
-        if run not in found:
-            found.append(run)
-    return found
-
-
-def _after(runs: list[Run], now: float) -> str:
-    """Now, but behind the end of every other run, whatever the clocks said: the last one made this."""
-    ends = (datetime.fromisoformat(run["ended"]).timestamp() for run in runs if run["ended"])
-    return rfc3339(max(now, max(ends, default=now) + 0.001))
-
-
-def _run(duplicates: Duplicates, archives: _Archives, when: str) -> Run:
+def _run(duplicates: Duplicates, archives: Archives, when: str) -> Run:
     config = duplicates.config
     return {
         "kind": "dedup",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawler.config.text import PROFILE_NAMES
-from crawler.document import Reason
+from crawler.document import DropReason, Reason
 from crawler.stages.quality.rules import rule_sets
 from crawler.stages.quality.rules.base import limits_of
 from crawler.stages.quality.rules.profiles import rules_for
@@ -52,10 +52,14 @@ class Field:
 
 
 def state_of(record: Record) -> str:
-    """What became of a page: "kept", "rejected", "held" where it waits for a person, or "hold" for a later visit."""
+    """What became of a page: "kept", "rejected", "held" where it waits for a person, "hold" for a later visit, or
+    "unchanged" where the verdict of the visit before stands.
+    """
     reason = record.get("reason")
     if is_held(record):
         return "held"
+    if reason == DropReason.UNCHANGED:
+        return "unchanged"
     return "kept" if reason is None else "hold" if Reason.holds(str(reason)) else "rejected"
 
 

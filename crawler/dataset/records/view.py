@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.dataset.records.database import MEMORY, connect, list_of
 from crawler.dataset.records.fields import MEASURED, SIGNAL, SIGNALS
+from crawler.document import DropReason
 from crawler.storage.files.columns import EXTRA, STRUCTS, kind_of, rejected_fields
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import HELD, REJECTED, SHARDS
@@ -144,7 +145,8 @@ def _columns(source: str, there: set[str]) -> str:
         "file": "number",
         "line": "file_row_number",
         "state": f"CASE WHEN {reason} IS NULL THEN 'kept' WHEN {reason} LIKE 'hold\\_%' ESCAPE '\\' THEN 'hold' "
-        f"WHEN {reason} LIKE 'held\\_%' ESCAPE '\\' THEN 'held' ELSE 'rejected' END",
+        f"WHEN {reason} LIKE 'held\\_%' ESCAPE '\\' THEN 'held' "
+        f"WHEN {reason} = '{DropReason.UNCHANGED.value}' THEN 'unchanged' ELSE 'rejected' END",
         "profile": f"json_extract_string({signals}, '$.profile')",
     }
     values |= {name: value(name) for name in (*VERDICT, *record_fields(), EXTRA) if name not in WITHOUT}

@@ -40,9 +40,10 @@ class Question:
 
 @dataclass(slots=True)
 class ControlFile:
-    """A robots.txt as it was read. status: what it meant (docs/policy.md)."""
+    """A control file as it was read. name: robots.txt, or its URL. status: what robots.txt meant (docs/policy.md)."""
 
     host: str
+    name: str
     status: str
     fetched_at: str
     sha256: str
@@ -137,14 +138,21 @@ def _basis(record: Record) -> tuple[str, str, str, str]:
 
 
 def _control_file(found: Dossier, record: Record) -> None:
-    if not record.get("robots_status"):
-        return
     try:
         host = host_of(record["url"])
     except ValueError:
         return
-    status, read_at, digest = (str(record.get(f"robots_{name}") or "") for name in ("status", "fetched_at", "sha256"))
-    found.files.setdefault((host, status, read_at, digest), ControlFile(host, status, read_at, digest)).pages += 1
+    if record.get("robots_status"):
+        status, read_at, digest = (str(record.get(f"robots_{n}") or "") for n in ("status", "fetched_at", "sha256"))
+        _seen(found, ControlFile(host, "robots.txt", status, read_at, digest))
+    for file in record.get("control_files") or ():
+        url, protocol, digest, read_at = (str(file.get(n) or "") for n in ("url", "protocol", "sha256", "fetched_at"))
+        _seen(found, ControlFile(host, url, protocol, read_at, digest))
+
+
+def _seen(found: Dossier, file: ControlFile) -> None:
+    key = (file.host, file.name, file.status, file.fetched_at, file.sha256)
+    found.files.setdefault(key, file).pages += 1
 
 
 def _withdrawals(place: Place, wanted: Wanted) -> Iterator[dict[str, Any]]:

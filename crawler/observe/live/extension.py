@@ -17,12 +17,16 @@ from crawler.observe.live.counted import counters_of
 from crawler.observe.report.summary import summarise
 from crawler.runtime import config_of
 from crawler.scheduler.tasks import end
+from crawler.server.errors import FrontierError
 from crawler.storage.files.errors import StorageError
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+    from crawler.observe.live.time_left import Limits
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +44,8 @@ class ProgressExtension:
         from crawler.observe.live.progress import Progress
 
         self._crawler, self._corpus_dir = crawler, corpus_dir
-        self._progress = Progress(on_stderr(), clock=time.monotonic, live={"auto": None, "on": True}[mode])
+        is_live = {"auto": None, "on": True}[mode]
+        self._progress = Progress(on_stderr(), clock=time.monotonic, live=is_live, limits=_limits(crawler.settings))
         self._task: asyncio.Task[None] | None = None
 
     @classmethod
@@ -81,7 +86,16 @@ class ProgressExtension:
     async def _run(self) -> None:
         try:
             while True:
-                self._progress.tick(await counters_of(self._crawler))
+                with suppress(FrontierError):  # the crawl itself says what is wrong with the server
+                    self._progress.tick(await counters_of(self._crawler))
                 await asyncio.sleep(TICK_SECONDS)
         except Exception:
             logger.exception("progress is no longer shown; the crawl goes on")
+
+
+def _limits(settings: BaseSettings) -> Limits:
+    """Where Scrapy ends this run: --limit is the first of them."""
+    from crawler.observe.live.time_left import Limits
+
+    kept, fetched = settings.getint("CLOSESPIDER_ITEMCOUNT"), settings.getint("CLOSESPIDER_PAGECOUNT")
+    return Limits(kept, fetched, settings.getfloat("CLOSESPIDER_TIMEOUT"))

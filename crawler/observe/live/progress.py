@@ -17,6 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.number import duration, size
+from crawler.observe.live.above import Above
+from crawler.observe.live.time_left import Limits, Moment, TimeLeft
+from crawler.observe.outcomes import Outcomes, outcomes
 
 logger = logging.getLogger(__name__)
 
@@ -67,45 +70,57 @@ class Counters:
     fetched: int = 0
     fetched_bytes: int = 0
     kept: int = 0
-    rejected: dict[str, int] = field(default_factory=dict)  # by "stage/reason"
+    rejected: dict[str, int] = field(default_factory=dict)  # by "stage/reason": all that was not kept
     held: int = 0
     domains: list[str] = field(default_factory=list)  # in work now
     archives: ArchiveCounters | None = None  # in a replay
     workers: list[WorkerCounters] = field(default_factory=list)  # of `gristmill work`, whose sums these counts are
 
     @property
+    def outcomes(self) -> Outcomes:
+        """What became of the pages that were not kept."""
+        return outcomes(self.rejected)
+
+    @property
     def judged(self) -> int:
-        """Documents with a verdict."""
-        return self.kept + sum(self.rejected.values())
+        """Pages that need no further try; one on hold is among `held` alone."""
+        return self.kept + self.outcomes.judged
 
 
 class Progress:
     """Shows `Counters` on `console`. Call `start()`, then `tick(counters)` about once a second, then `stop()`.
 
-    `clock` returns monotonic seconds. `live` is decided by the console where it is None.
+    `clock` returns monotonic seconds. `live` is decided by the console where it is None. limits: where the run ends.
     """
 
-    def __init__(self, console: Console, *, clock: Callable[[], float], live: bool | None = None) -> None:
-        self._console, self._clock = console, clock
+    def __init__(
+        self, console: Console, *, clock: Callable[[], float], live: bool | None = None, limits: Limits | None = None
+    ) -> None:
+        self._console, self._clock, self._limits = console, clock, limits or Limits()
         self._is_live = console.is_terminal if live is None else live
         self._live: Live | None = None
         self._started = self._logged = clock()
         self._history: deque[tuple[float, int]] = deque([(self._started, 0)])
         self._by_worker: dict[str, deque[tuple[float, int]]] = {}
+        self._left = TimeLeft(self._limits, self._started)
         self._spinner = Spinner("dots", style="cyan")
+        self._above = Above(self.print)
 
     def start(self) -> None:
-        """Begin to show; on a terminal the lines are redrawn in place and removed at the end."""
+        """Begin to show; on a terminal the lines are redrawn in place, below the log, and removed at the end."""
         self._started = self._logged = self._clock()
         self._history = deque([(self._started, 0)])
+        self._left = TimeLeft(self._limits, self._started)
         if self._is_live:
             self._live = Live(Text(""), console=self._console, transient=True, auto_refresh=False)
             self._live.start()
+            self._above.begin()
 
     def tick(self, counters: Counters) -> None:
         """Show these numbers."""
         now = self._clock()
         _remember(self._history, now, counters.judged)
+        self._left.remember(Moment(now, counters.kept, counters.fetched, counters.queued + counters.leased))
         for worker in counters.workers:
             _remember(self._by_worker.setdefault(worker.name, deque()), now, worker.judged)
         if self._live is not None:
@@ -121,38 +136,43 @@ class Progress:
     def stop(self) -> None:
         """Remove the live lines; safe to call twice."""
         if self._live is not None:
+            self._above.end()
             self._live.stop()
             self._live = None
 
     def line(self, counters: Counters) -> str:
         """The state of the crawl in one line."""
+        verdicts = ", ".join(f"{count} {noun}" for noun, count, _ in _verdicts(counters))
         if counters.archives is not None:
             read = counters.archives.line(self._clock() - self._started)
-            verdicts = f"{counters.kept} kept, {counters.judged - counters.kept} rejected"
             return f"{verdicts}, {read}, {self.rate():.1f} documents/s"
         return (
-            f"{counters.kept} kept, {counters.judged - counters.kept} rejected, {counters.held} on hold, "
+            f"{verdicts}, {counters.held} on hold, "
             f"{counters.fetched} fetched, {counters.queued} queued, {counters.leased} in work, "
-            f"{self.rate():.1f} pages/s{_in_short(counters.workers)}"
+            f"{self.rate():.1f} pages/s, {self._left.sentence()}{_in_short(counters.workers)}"
         )
 
     def rate(self) -> float:
-        """Documents with a verdict per second over the last ten seconds."""
+        """Pages with a verdict per second over the last ten seconds."""
         return _rate(self._history)
 
     def _picture(self, counters: Counters, now: float) -> RenderableType:
         head = Table.grid(padding=(0, 1))
-        head.add_row(self._spinner, self._numbers(counters, now))
-        lines: list[RenderableType] = [head]
-        if reasons := sorted(counters.rejected.items(), key=lambda item: (-item[1], item[0]))[:TOP_REASONS]:
-            lines.append(Text("  not kept  " + "   ".join(f"{name} {count:,}" for name, count in reasons), "dim"))
+        head.add_row(self._spinner, self._numbers(counters))
+        spent = f"{size(counters.fetched_bytes)} in {duration(now - self._started)}"
+        lines: list[RenderableType] = [head, _dim(f"  so far    {spent}, {self.rate():.1f} pages/s")]
+        if counters.archives is None:
+            lines.append(_dim(f"  ahead     {counters.queued:,} queued; {self._left.sentence()}"))
+        rejected = counters.outcomes.rejected
+        if reasons := sorted(rejected.items(), key=lambda item: (-item[1], item[0]))[:TOP_REASONS]:
+            lines.append(_dim("  rejected  " + "   ".join(f"{name} {count:,}" for name, count in reasons)))
         if counters.archives is not None:
-            lines.append(Text("  archives  " + counters.archives.line(now - self._started), "dim"))
+            lines.append(_dim("  archives  " + counters.archives.line(now - self._started)))
         if counters.workers:
             lines.append(self._workers(counters.workers, now))
         if counters.domains:
             more = f" +{len(counters.domains) - 3}" if len(counters.domains) > 3 else ""
-            lines.append(Text("  in work   " + ", ".join(counters.domains[:3]) + more, "dim", overflow="ellipsis"))
+            lines.append(_dim("  in work   " + ", ".join(counters.domains[:3]) + more))
         return Group(*lines)
 
     def _workers(self, workers: list[WorkerCounters], now: float) -> Table:
@@ -170,19 +190,26 @@ class Progress:
             )
         return table
 
-    def _numbers(self, counters: Counters, now: float) -> Text:
-        return Text.assemble(
-            (f"{counters.kept:,}", "bold green"),
-            " kept  ",
-            (f"{counters.judged - counters.kept:,}", "bold yellow"),
-            " rejected  ",
-            (f"{counters.held:,} on hold  " if counters.held else "", "cyan"),
-            (f"{counters.queued:,}", "bold"),
-            " queued  ",
-            (f"{self.rate():.1f}", "bold"),
-            " pages/s  ",
-            (f"{size(counters.fetched_bytes)}  {duration(now - self._started)}", "dim"),
-        )
+    def _numbers(self, counters: Counters) -> Text:
+        line = Text(no_wrap=True, overflow="ellipsis")
+        for noun, count, colour in _verdicts(counters):
+            line.append(f"{count:,}", f"bold {colour}").append(f" {noun}  ")
+        if counters.held:
+            line.append(f"{counters.held:,} on hold", "cyan")
+        return line
+
+
+def _verdicts(counters: Counters) -> list[tuple[str, int, str]]:
+    """Noun, count and colour of what has a verdict: kept and rejected always, the others where there are any."""
+    found = counters.outcomes
+    always = [("kept", counters.kept, "green"), ("rejected", found.rejections, "yellow")]
+    others = [("for review", found.for_review, "magenta"), ("unchanged", found.unchanged, "blue")]
+    return always + [each for each in others if each[1]]
+
+
+def _dim(line: str) -> Text:
+    """A line that is cut at the edge of the screen."""
+    return Text(line, "dim", no_wrap=True, overflow="ellipsis")
 
 
 def _say(line: str) -> None:

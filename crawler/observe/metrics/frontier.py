@@ -37,6 +37,7 @@ GAUGES: dict[str, tuple[str, Callable[[Look], float]]] = {
     "ready_scopes": ("domains whose turn has come", lambda look: sum(s.ready_for > 0 for s in look.view.scopes)),
     "blocked_scopes": ("domains blocked for a while", lambda look: sum(s.blocked_for > 0 for s in look.view.scopes)),
     "paused_scopes": ("domains paused by a person", lambda look: sum(s.paused for s in look.view.scopes)),
+    "workers": ("workers that show signs of life", lambda look: look.view.workers),
     "oldest_ready_seconds": (
         "how long the longest waiting domain has been ready",
         lambda look: look.view.oldest_ready or 0,

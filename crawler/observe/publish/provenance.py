@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -111,7 +111,9 @@ class Origins:
         self.withdrawals += [(wish, removed[wish["number"]]) for wish in own]
         self.undone += len(undone(log))
 
-    def _add(self, said: Verdict, pages: int, kinds: Mapping[Maker, str], latest: Mapping[str, Maker]) -> None:
+    def _add(
+        self, said: Verdict, pages: int, kinds: Mapping[Maker, str], latest: Mapping[str, Collection[Maker]]
+    ) -> None:
         if Reason.holds(said.reason):
             self.held[said.reason] += pages if stands_now(said.runs, latest) else 0
         elif said.reason != DropReason.UNCHANGED:

@@ -6,16 +6,18 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Literal
 
 from crawler.dataset.annotations.listed import annotations_in
+from crawler.dataset.growing import with_growing
 from crawler.dataset.verdicts import not_kept, stands_now, told_by, visited_again
 from crawler.document import DropReason, Reason
 from crawler.observe.reasons import order
 from crawler.observe.report.browser import drawn_shares, missed
 from crawler.observe.report.quarantine import quarantined_of
 from crawler.observe.report.recrawl import Recrawl, recrawl_of
+from crawler.observe.report.spans import seconds_at_work
+from crawler.observe.standing import standing
 from crawler.quarantine.releases import releases_of
 from crawler.statkeys import RESPONSE_BYTES, RESPONSES, left_out
 from crawler.storage.files.journal import PART
@@ -53,7 +55,9 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One corpus in numbers. Counts are over sealed files; `growing` files are not counted yet."""
+    """One corpus in numbers. state, standing: how the corpus stands, as a word and as a sentence. unsealed: files in
+    progress whose records these numbers have, too; without them the counts are over sealed files.
+    """
 
     where: str
     crawls: list[str]
@@ -95,6 +99,9 @@ class Summary:
     withheld: int = 0  # pages in `held/`: they wait for a person
     withheld_languages: dict[str, int] = field(default_factory=dict)  # the same, by language
     quarantined: dict[str, float] = field(default_factory=dict)  # domains that gave far less text, and how much
+    state: str = ""
+    standing: str = ""
+    unsealed: int = 0
 
     @property
     def judged(self) -> int:
@@ -135,13 +142,14 @@ class Summary:
         return dataclasses.asdict(self) | {"judged": self.judged, "pages_per_second": self.pages_per_second}
 
 
-def summarise(corpus_dir: str) -> Summary:
-    """The summary of a corpus, local or at an fsspec URL.
+def summarise(corpus_dir: str, *, growing: bool = False) -> Summary:
+    """The summary of a corpus, local or at an fsspec URL. growing: with what workers have not sealed yet.
 
     Raises: StorageError where there is no corpus.
     """
     place = Place(corpus_dir)
-    manifest = place.manifest()
+    manifest, unsealed = with_growing(place) if growing else (place.manifest(), 0)
+    stands = standing(place, manifest)
     files, runs = manifest["files"], manifest["runs"]
     kept = [entry for entry in files if entry["kind"] == SHARDS]
     rejected = [entry for entry in files if entry["kind"] == REJECTED]
@@ -171,7 +179,7 @@ def summarise(corpus_dir: str) -> Summary:
         runs=len(runs),
         running=sum(run["ended"] is None for run in runs),
         workers=len({run["worker_id"] for run in runs}),
-        seconds=_seconds(runs),
+        seconds=seconds_at_work(runs),
         fetched=_counted(runs, RESPONSES),
         fetched_bytes=_counted(runs, RESPONSE_BYTES),
         unchanged=out.unchanged,
@@ -188,6 +196,9 @@ def summarise(corpus_dir: str) -> Summary:
         withheld_languages=_merged(waiting, "languages"),
         annotations={each.name: each.rows for each in annotations_in(files)},
         quarantined=quarantined_of(runs, releases_of(place)),
+        state=stands.state,
+        standing=stands.sentence,
+        unsealed=unsealed,
     )
 
 
@@ -266,7 +277,7 @@ def _histograms(entries: list[Entry]) -> dict[str, dict[str, int]]:
 
 
 def _folder(place: Place, name: str, files: list[Entry]) -> Folder:
-    entries = [entry for entry in files if entry["path"].rpartition("/")[0] == name]
+    entries = [e for e in files if e["path"].rpartition("/")[0] == name and not e["path"].endswith(PART)]
     plain = None if name == ARCHIVE else _total(entries, "uncompressed_bytes")
     growing = sum(1 for file in place.listing(name) if file.endswith(PART))
     return Folder(name, len(entries), _total(entries, "documents"), _total(entries, "bytes"), plain, growing)
@@ -274,20 +285,6 @@ def _folder(place: Place, name: str, files: list[Entry]) -> Folder:
 
 def _times(entries: list[Entry], key: Literal["first_crawled_at", "last_crawled_at"]) -> Iterable[str]:
     return (moment for entry in entries if entry["kind"] != ARCHIVE and (moment := entry[key]))
-
-
-def _seconds(runs: list[Run]) -> float:
-    """Length of the union of all runs that have ended: workers side by side count once."""
-    spans = sorted((_epoch(run["started"]), _epoch(run["ended"])) for run in runs if run["ended"])
-    total, reached = 0.0, float("-inf")
-    for start, end in spans:
-        total += max(0.0, end - max(start, reached))
-        reached = max(reached, end)
-    return total
-
-
-def _epoch(text: str) -> float:
-    return datetime.fromisoformat(text).timestamp()
 
 
 def _counted(runs: list[Run], name: str) -> int | None:

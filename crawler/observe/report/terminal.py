@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.loading import program
-from crawler.number import duration, size
+from crawler.number import duration, number_of, size
 from crawler.observe.report import quarantine
 from crawler.observe.report.browser import missed_sentence
 from crawler.observe.report.recrawl import Recrawl
@@ -29,9 +29,13 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 def show(summary: Summary, console: Console, more: Iterable[tuple[str, RenderableType]] = ()) -> None:
     """Print the summary and `more` sections. Colours vanish by themselves where the output is no terminal."""
     console.print()
+    if summary.standing:
+        console.print(Text(summary.standing))
     console.print(_headline(summary))
     console.print(_share(summary, console.width))
     console.print(_figures(summary))
+    if summary.unsealed:
+        console.print(Text(unsealed_sentence(summary.unsealed), "dim"))
     if summary.not_drawn:
         console.print(Text(missed_sentence(summary.not_drawn), "yellow"))
     if summary.recrawl is not None:
@@ -42,6 +46,14 @@ def show(summary: Summary, console: Console, more: Iterable[tuple[str, Renderabl
         console.print(Padding(body, (0, 0, 0, 2)))
     _show_next_steps(summary, console)
     console.print()
+
+
+def unsealed_sentence(files: int) -> str:
+    """What the figures have of files in progress, and where these are not counted."""
+    return (
+        f"{number_of(files, 'file is', 'files are')} still being written: counted here, but not in accounts, "
+        "duplicates, requests and samples."
+    )
 
 
 def show_samples(samples: Iterable[Sample], console: Console) -> None:
@@ -175,7 +187,7 @@ def _folder_table(summary: Summary) -> Table:
         if folder.uncompressed and folder.uncompressed != folder.size:
             notes.append(f"{size(folder.uncompressed)} uncompressed")
         if folder.growing:
-            notes.append(f"{folder.growing} in progress, not counted yet")
+            notes.append(f"{folder.growing} in progress" + ("" if summary.unsealed else ", not counted yet"))
         files = f"{_n(folder.files)} file" + ("" if folder.files == 1 else "s")
         table.add_row(folder.name + "/", files, size(folder.size), Text(", ".join(notes), "dim"))
     table.add_row("manifest.json", "", "", Text("hashes, counts, versions and runs", "dim"))

@@ -111,13 +111,14 @@ def heights_of(counts: list[int], most: int) -> list[tuple[int, str]]:
 
 def _subtitle(summary: Summary) -> str:
     span = f"{summary.first_crawled_at} – {summary.last_crawled_at}" if summary.first_crawled_at else "nothing yet"
-    return f"{summary.where} · {span}"
+    return " · ".join(filter(None, (summary.where, span, summary.standing)))
 
 
 def _legend(summary: Summary) -> str:
     held = f", {_n(summary.held)} on hold" if summary.held else ""
     withheld = f", {_n(summary.withheld)} held for review" if summary.withheld else ""
-    return f"{_n(summary.kept)} kept, {_n(summary.rejected)} rejected{withheld}{held}"
+    unchanged = f", {_n(summary.unchanged)} unchanged" if summary.unchanged else ""
+    return f"{_n(summary.kept)} kept, {_n(summary.rejected)} rejected{withheld}{held}{unchanged}"
 
 
 def _figures(summary: Summary) -> Iterator[tuple[str, str]]:

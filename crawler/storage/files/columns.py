@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from crawler.config.stages import columns
-from crawler.document import CodeBlock, Columns, LanguageShare, Signal
+from crawler.document import CodeBlock, Columns, ControlFile, LanguageShare, Signal
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import OF_TEXT, SPAN_FIELDS, TEXT_FIELDS, VERDICT, Record, as_lists, record_fields
 
@@ -36,14 +36,15 @@ SPAN = {"start": "int64", "end": "int64", "type": "string"}
 SIGNAL = dict.fromkeys(typing.get_type_hints(Signal), "string")
 SHARE = {"language": "string", "share": "double"}
 CODE = {"language": "string", "chars": "int64"}
-STRUCTS: dict[str, dict[str, str]] = {"span": SPAN, "signal": SIGNAL, "share": SHARE, "code": CODE}
+CONTROL = dict.fromkeys(typing.get_type_hints(ControlFile), "string")
+STRUCTS: dict[str, dict[str, str]] = {"span": SPAN, "signal": SIGNAL, "share": SHARE, "code": CODE, "control": CONTROL}
 """By the type of a list's items that are objects: their fields."""
-_NAMED = {Signal: "signal", LanguageShare: "share", CodeBlock: "code"}
+_NAMED = {Signal: "signal", LanguageShare: "share", CodeBlock: "code", ControlFile: "control"}
 _ATOMS = {str: "string", int: "int64", float: "double", bool: "bool"}
 
 
 def kind_of(name: str) -> str:
-    """The column's type in words: string, int64, double, bool, json, or a list of string, span, signal, share or code.
+    """The column's type in words: string, int64, double, bool, json, or a list of string or of `STRUCTS`.
 
     A column of a package that is not installed here is read as it is stored: its type stands in the file.
     """
@@ -157,11 +158,16 @@ def _is_code(item: Any) -> bool:
     ]
 
 
+def _is_control(item: Any) -> bool:
+    return type(item) is dict and tuple(item) == tuple(CONTROL) and all(type(part) is str for part in item.values())
+
+
 _PYTHON: dict[str, tuple[type, ...]] = {"string": (str,), "bool": (bool,), "double": (float, int)}
 _ITEMS: dict[str, Callable[[Any], bool]] = {
     "signal": _is_signal,
     "share": _is_share,
     "code": _is_code,
+    "control": _is_control,
     "string": lambda item: type(item) is str,
 }
 

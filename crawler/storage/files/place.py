@@ -21,6 +21,7 @@ from fsspec.utils import tokenize
 
 from crawler.storage.files.errors import StorageError, refuse_password
 from crawler.storage.files.journal import create_file, indented, replace_file
+from crawler.storage.files.locks import WriterLock
 from crawler.storage.types import Manifest
 
 logger = logging.getLogger(__name__)
@@ -116,6 +117,8 @@ class Place:
         """
         content = self.load_json(MANIFEST)
         if content is None:
+            if not self.remote and any(WriterLock(path).is_held() for path in (self.root / LEDGERS).glob("*.lock")):
+                raise StorageError(f"{self.url}: no {MANIFEST} yet, a worker is just beginning: try again in a moment")
             lost = not self.remote and any((self.root / folder).is_dir() for folder in (LEDGERS, SHARDS))
             way = self._way(MANIFEST) if lost else "expected the CORPUS_DIR of a crawl"
             raise StorageError(f"{self.url}: no {MANIFEST}; {way}")

@@ -56,6 +56,13 @@ def judged(t):
     return len(t.kept) + sum(n for reason, n in t.reasons().items() if not re.match("hold_|unchanged", reason))
 
 
+def standing(t):
+    """No run of these has said what it left."""
+    assert not any("frontier/left_on_hold" in run["counters"] for run in t.runs)
+    for text in (t.terminal, t.page):
+        yield text, "The latest run has ended and did not say what waits: the same crawl command continues."
+
+
 def headline(t):
     reasons = t.reasons()
     held = sum(n for reason, n in reasons.items() if reason.startswith("hold_"))
@@ -177,7 +184,22 @@ def seen(t):
 
 
 ROWS = (
-    *(headline, words, pace, verdicts, names, fetched, over_time, rates, lengths, score, by_domain, shapes, whole),
+    *(
+        standing,
+        headline,
+        words,
+        pace,
+        verdicts,
+        names,
+        fetched,
+        over_time,
+        rates,
+        lengths,
+        score,
+        by_domain,
+        shapes,
+        whole,
+    ),
     *(warning, concentration, audited, personal, seen),
 )
 

@@ -12,7 +12,8 @@ from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.observe import write as report
 from crawler.observe.report import terminal
-from crawler.observe.report.summary import _seconds, summarise
+from crawler.observe.report.spans import seconds_at_work
+from crawler.observe.report.summary import summarise
 from crawler.observe.report.webpage import page
 from crawler.statkeys import LEFT_ON_HOLD
 from crawler.storage.corpus.corpus import Corpus
@@ -81,7 +82,7 @@ def test_workers_side_by_side_count_their_time_once():
     def run(start, end):
         return {"started": f"2026-01-01T00:00:{start:02d}Z", "ended": end and f"2026-01-01T00:00:{end:02d}Z"}
 
-    assert _seconds([run(0, 10), run(5, 20), run(30, 31), run(40, None)]) == 21
+    assert seconds_at_work([run(0, 10), run(5, 20), run(30, 31), run(40, None)]) == 21
 
 
 def test_the_terminal_shows_verdicts_reasons_places_and_next_steps(folder):

@@ -1,0 +1,1 @@
+"""Several corpora become one."""

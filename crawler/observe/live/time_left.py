@@ -1,0 +1,85 @@
+"""How long a crawl still takes: by its limits and its pace, and an honest "unknown" where neither says it."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from crawler.number import duration
+
+WINDOW_SECONDS = 60.0
+"""The pace is that of the last minute: pages come and go in waves."""
+FIRST_SECONDS = 10.0
+"""Before that nothing is said of the pace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where this run ends at the latest; 0 = no limit. kept: documents; fetched: answers; seconds: since its start."""
+
+    kept: int = 0
+    fetched: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Where a run stands. open: URLs in the queue and in work, of all workers. at: monotonic seconds."""
+
+    at: float
+    kept: int
+    fetched: int
+    open: int
+
+
+class TimeLeft:
+    """Tell it each moment by `remember`, then ask for the `sentence`."""
+
+    def __init__(self, limits: Limits, started: float) -> None:
+        self._limits, self._started = limits, started
+        self._moments: deque[Moment] = deque()
+
+    def remember(self, moment: Moment) -> None:
+        """A new moment; those before the window go."""
+        self._moments.append(moment)
+        while len(self._moments) > 2 and self._moments[0].at < moment.at - WINDOW_SECONDS:
+            self._moments.popleft()
+
+    def sentence(self) -> str:
+        """Such as `about 3 min 20 s left`, or why nobody can say it."""
+        if not self._moments:
+            return "time left: not known yet"
+        left = [seconds for seconds in (*self._by_limits(), self._by_queue()) if seconds is not None]
+        if left:
+            return f"about {duration(max(0.0, min(left)))} left"
+        first, last = self._moments[0], self._moments[-1]
+        if not last.open and last.fetched:
+            return "the queue is empty"
+        if last.at - first.at < FIRST_SECONDS:
+            return "time left: not known yet"
+        return f"time left: unknown, the queue {'grows' if last.open > first.open else 'does not get shorter'}"
+
+    def _by_limits(self) -> list[float | None]:
+        last = self._moments[-1]
+        seconds = self._limits.seconds
+        return [
+            seconds - (last.at - self._started) if seconds else None,
+            self._until(self._limits.kept, last.kept, self._moments[0].kept),
+            self._until(self._limits.fetched, last.fetched, self._moments[0].fetched),
+        ]
+
+    def _until(self, limit: int, now: int, before: int) -> float | None:
+        """Seconds until a count reaches its limit at this pace; None without a limit, or while nothing comes."""
+        span = self._span()
+        if not limit or span is None or now <= before:
+            return None
+        return max(0, limit - now) * span / (now - before)
+
+    def _by_queue(self) -> float | None:
+        """Seconds until the queue is empty, where it gets shorter: what pages add to it is in its pace."""
+        gone, span = self._moments[0].open - self._moments[-1].open, self._span()
+        return self._moments[-1].open * span / gone if span is not None and gone > 0 else None
+
+    def _span(self) -> float | None:
+        span = self._moments[-1].at - self._moments[0].at
+        return span if span >= FIRST_SECONDS else None

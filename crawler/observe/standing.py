@@ -1,0 +1,126 @@
+"""How a corpus stands, in one sentence: the crawl runs, was stopped or cut off, is finished, or nothing is here.
+
+Report, explore and `gristmill frontier status` say it in these words.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+from crawler.frontier.overview import Overview
+from crawler.number import number_of
+from crawler.statkeys import LEFT_ON_HOLD, WAITING
+from crawler.storage.corpus.recovery import lock_of
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import LEDGERS, PAGES, Place
+from crawler.storage.types import Manifest, Run
+
+State = Literal["empty", "running", "cut_off", "stopped", "ended", "finished"]
+SILENT_SECONDS = 600.0
+"""In an object store, where no lock can be asked: a ledger this old is that of no worker at work."""
+_AGAIN = "the same crawl command continues"
+_MADE = {"replay": "The replay", "select": "The selection", "dedup": "The removal of duplicates", "merge": "The merge"}
+_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """state: a word for programs; sentence: the same for people."""
+
+    state: State
+    sentence: str
+
+
+def standing(place: Place, manifest: Manifest, view: Overview | None = None) -> Standing:
+    """How this corpus stands. view: what its frontier says, where somebody has asked it."""
+    runs = manifest["runs"]
+    if not runs:
+        return Standing("empty", "Nothing is here yet: no crawl has begun in this folder.")
+    unended = [run for run in runs if run["ended"] is None]
+    if alive := _alive(place, unended, view):
+        return _running(alive)
+    if unended:
+        return _cut_off(unended, "its files are not sealed yet: the same crawl command seals them and continues")
+    return _ended(manifest, max(runs, key=lambda run: (run["ended"] or "", run["started"])), view)
+
+
+def _ended(manifest: Manifest, latest: Run, view: Overview | None) -> Standing:
+    if "recovered" in latest:
+        return _cut_off([latest], f"its files are sealed: {_AGAIN}")
+    if (kind := latest.get("kind", "crawl")) != "crawl":
+        return Standing("finished", f"{_MADE.get(kind, 'The work')} is finished.")
+    counters = latest["counters"]
+    waiting = counters.get(WAITING, 0) if view is None else view.counts.queued + view.counts.leased
+    held = _left_on_hold(manifest["runs"], latest) if view is None else view.counts.held
+    if waiting:
+        return _stopped(waiting)
+    if held is None:  # of an older version, or one that could not ask its frontier at its end
+        return Standing("ended", f"The latest run has ended and did not say what waits: {_AGAIN}.")
+    return _finished(held, any(entry["documents"] for entry in manifest["files"] if entry["kind"] in PAGES))
+
+
+def _left_on_hold(runs: list[Run], latest: Run) -> int | None:
+    """What the crawl left on hold; of workers side by side one says it for all, and the others say nothing."""
+    told = [
+        run["counters"][LEFT_ON_HOLD]
+        for run in runs
+        if LEFT_ON_HOLD in run["counters"]
+        and run["crawl_id"] == latest["crawl_id"]
+        and (run["ended"] or "") >= latest["started"]
+    ]
+    return told[-1] if told else None
+
+
+def standing_of(view: Overview) -> Standing:
+    """The same where the frontier alone is at hand."""
+    counts = view.counts
+    if view.workers:
+        return _running(view.workers)
+    if waiting := counts.queued + counts.leased:
+        return _stopped(waiting)
+    if not counts.seen:
+        return Standing("empty", "Nothing is here yet: the frontier knows no URL.")
+    return _finished(counts.held, judged=bool(counts.done or counts.dead))
+
+
+def _alive(place: Place, unended: list[Run], view: Overview | None) -> int:
+    """Workers at work. A lock tells at once that a process has gone; the frontier only after a while."""
+    alive = sum(_is_alive(place, run) for run in unended)
+    killed_here = not place.remote and len(unended) > alive
+    return alive if view is None or killed_here else max(alive, view.workers)
+
+
+def _running(workers: int) -> Standing:
+    return Standing("running", f"The crawl runs: {number_of(workers, 'worker is', 'workers are')} at work.")
+
+
+def _cut_off(runs: list[Run], then: str) -> Standing:
+    names = sorted({run["worker_id"] for run in runs})
+    more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
+    who = f"the worker {names[0]} was" if len(names) == 1 else f"the workers {', '.join(names[:_NAMES])}{more} were"
+    return Standing("cut_off", f"The crawl was cut off: {who} killed; {then}.")
+
+
+def _stopped(waiting: int) -> Standing:
+    return Standing("stopped", f"The crawl was stopped: {number_of(waiting, 'URL waits', 'URLs wait')}; {_AGAIN}.")
+
+
+def _finished(held: int, judged: bool) -> Standing:
+    if not judged and not held:
+        return Standing("empty", "The crawl is finished, and the corpus is empty: no page was judged.")
+    if not held:
+        return Standing("finished", "The crawl is finished: no URL waits.")
+    are = f"{number_of(held, 'URL is', 'URLs are')} on hold, which a later run tries again"
+    return Standing("finished", f"The crawl is finished: {are}.")
+
+
+def _is_alive(place: Place, run: Run) -> bool:
+    writer = f"{run['crawl_id']}-{run['worker_id']}"
+    if not place.remote:
+        return lock_of(place, writer).is_held()
+    try:
+        return time.time() - place.modified(f"{LEDGERS}/{writer}.json") < SILENT_SECONDS
+    except StorageError:
+        return False

@@ -1,0 +1,232 @@
+"""Several corpora become one that is a corpus in every respect, or a sentence says why not."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from crawler.config import from_mapping
+from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.merge.corpus import merge_corpora
+from crawler.dataset.page import archived_bytes, find_page
+from crawler.dataset.registry.behind import corpora_behind
+from crawler.dataset.rewrite import read_files
+from crawler.dataset.verify import verify
+from crawler.dataset.withdrawals import log_lines, withdrawals
+from crawler.document import Drop, DropReason
+from crawler.observe.report.accounts import read as accounts_of
+from crawler.observe.report.costs import Prices
+from crawler.observe.report.summary import summarise
+from crawler.statkeys import LEFT_ON_HOLD
+from crawler.storage.corpus.version import manifest_hash, versions_of
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import PAGES, Place
+from crawler.storage.files.records import holding_of, record_of, rejection_of
+from crawler.storage.files.shards import read_records
+from tests.support.corpus_folder import Folder, document, exchange
+from tests.support.three_domains import fill, secret
+
+CONFIG = from_mapping({})
+
+
+def merged(tmp_path: Path, *names: str, **how: Any) -> Place:
+    target = Place(str(tmp_path / "out"))
+    merge_corpora([Place(str(tmp_path / name)) for name in names], target, CONFIG, now=1.8e9, **how)
+    return target
+
+
+def records(place: Place, kind: str = "shards") -> list[dict[str, Any]]:
+    return [record for entry in read_files(place, (kind,)) for record in read_records(place, entry["path"])]
+
+
+def machine(folder: Path, pages: range, *, worker: str, at: int = 0, **settings: Any) -> None:
+    """What one machine has crawled: each page kept with its archive, every third one rejected."""
+    made = Folder(folder)
+    made.ticks = itertools.count(1_767_225_600 + 100_000 * pages.start)
+    corpus = made.opened(worker, **settings)
+    for number in pages:
+        place = corpus.archive(exchange(number, f"<p>page {number} of {worker}</p>".encode()))
+        when = f"2026-01-{1 + at:02d}T00:00:{number % 60:02d}Z"
+        doc = document(number, crawled_at=when, worker_id=worker, warc_file=place.file, warc_record_id=place.record_id,
+                       warc_offset=place.offset)  # fmt: skip
+        if number % 3:
+            corpus.keep(record_of(doc))
+        else:
+            corpus.reject(rejection_of(doc, Drop("quality", DropReason.LOW_QUALITY, "0.1")))
+    corpus.note({"downloader/response_count": len(pages)})
+    corpus.close()
+
+
+def test_two_machines_with_one_name_become_a_corpus_that_verifies_and_adds_up(tmp_path: Path) -> None:
+    machine(tmp_path / "a", range(9), worker="w1")
+    machine(tmp_path / "b", range(20, 29), worker="w1")
+    before = {path: path.read_bytes() for name in "ab" for path in (tmp_path / name).rglob("*") if path.is_file()}
+    target = merged(tmp_path, "a", "b")
+    findings = verify(target)
+    assert (findings.documents, findings.damage, findings.surplus, findings.superseded) == (18, [], [], [])
+    assert all(path.read_bytes() == content for path, content in before.items() if "registry" not in path.parts)
+    parts, whole = [summarise(str(tmp_path / name)) for name in "ab"], summarise(target.url)
+    for name in ("kept", "rejected", "archived", "words", "fetched"):
+        assert getattr(whole, name) == sum(getattr(part, name) for part in parts) > 0, name
+    assert (whole.standing, whole.state) == ("The merge is finished.", "finished")
+    assert [made["worker_id"] for entry in read_files(target) for made in entry["made_by"]] == ["w1", "w1"]
+    books = accounts_of(target, Prices.of(CONFIG.report), {}, reread=True)
+    assert sum(account.counts["requests"] for account in books.groups["batch"]) == 18
+    (version,) = versions_of(target).values()
+    hashes = [manifest_hash(Place(str(tmp_path / name))) for name in "ab"]
+    assert (version["operation"], [p["sha256"] for p in version["parents"]]) == ("dataset merge", hashes)
+    assert [place.url for place in corpora_behind([target])] == [str(tmp_path / name) for name in "ab"]
+
+
+def test_each_record_leads_to_its_bytes_in_an_archive_that_came_along(tmp_path: Path) -> None:
+    for name, first in (("a", 0), ("b", 20)):
+        machine(tmp_path / name, range(first, first + 5), worker="w1")
+    target = merged(tmp_path, "a", "b")
+    for name in "ab":
+        shutil.rmtree(tmp_path / name)
+    for number in (1, 4, 22, 23):
+        page = find_page(target, f"https://example.org/{number}")
+        assert f"page {number} of w1".encode() in archived_bytes(target, page.record)
+    assert target.manifest()["runs"][-1]["merged_from"]["archives"] == 2
+
+
+def test_archives_may_stay_where_they_are_and_are_named_by_hash(tmp_path: Path) -> None:
+    for name, first in (("a", 0), ("b", 20)):
+        machine(tmp_path / name, range(first, first + 5), worker="w1")
+    target = merged(tmp_path, "a", "b", leave_archives=True)
+    assert not read_files(target, ("archive",)) and not verify(target).damage
+    said = {p: s["sha256"] for e in target.manifest()["files"] for p, s in e["archives"].items()}
+    own = [e["sha256"] for n in "ab" for e in read_files(Place(str(tmp_path / n)), ("archive",))]
+    assert sorted(said.values()) == sorted(own)
+    assert target.manifest()["runs"][-1]["merged_from"]["elsewhere"] == 2
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(("old", "new"))))
+def test_of_one_page_the_later_fetch_stays_whatever_the_order(tmp_path: Path, order: tuple[str, str]) -> None:
+    machine(tmp_path / "old", range(9), worker="one", at=1)
+    machine(tmp_path / "new", range(4, 12), worker="two", at=2)
+    target = merged(tmp_path, *order)
+    found = {record["url"]: record["worker_id"] for kind in PAGES for record in records(target, kind)}
+    assert found == {f"https://example.org/{n}": "one" if n < 4 else "two" for n in range(12)}
+    said = target.manifest()["runs"][-1]["merged_from"]
+    assert (said["read"], said["replaced"], said["several"]) == (17, 5, 5)
+    assert "the later fetch of a page stays" in said["rule"]
+    assert not verify(target).surplus
+
+
+def test_a_verdict_stays_where_the_later_visit_said_nothing_of_the_page(tmp_path: Path) -> None:
+    machine(tmp_path / "a", range(1, 3), worker="one", at=1)
+    corpus = Folder(tmp_path / "b").opened("two")
+    late = document(1, crawled_at="2026-02-01T00:00:00Z")
+    corpus.reject(rejection_of(late, Drop("policy", DropReason.HOLD_ROBOTS_UNREACHABLE, "503")))
+    corpus.close()
+    target = merged(tmp_path, "a", "b")
+    assert {record["url"] for record in records(target)} == {f"https://example.org/{n}" for n in (1, 2)}
+    assert not records(target, "rejected")
+
+
+def test_pages_that_wait_for_a_person_wait_in_the_merged_corpus(tmp_path: Path) -> None:
+    machine(tmp_path / "a", range(1, 3), worker="one")
+    corpus = Folder(tmp_path / "b").opened("two")
+    corpus.hold(holding_of(document(7), Drop("pii", DropReason.HELD_PII, "names")), "pii")
+    corpus.close()
+    target = merged(tmp_path, "a", "b")
+    assert [record["reason"] for record in records(target, "held")] == ["held_pii"]
+    assert (summarise(target.url).kept, summarise(target.url).withheld) == (2, 1)
+    assert not verify(target).damage
+
+
+def test_what_one_source_has_withdrawn_is_gone_from_records_and_archives_of_all(tmp_path: Path) -> None:
+    for name in "ab":
+        fill(tmp_path / name, pages=3, WORKER_ID=name)
+    withdraw(Place(str(tmp_path / "a")), Wish("by letter", domains=frozenset({"alder.example"})), now=1.8e9)
+    target = merged(tmp_path, "a", "b")
+    assert {record["domain"] for record in records(target)} == {"birch.example", "cedar.example"}
+    phrases = [secret("alder.example", number).encode() for number in range(5)]
+    raw = b"".join(line for line in _plain_bytes(target))
+    assert not any(phrase in raw for phrase in phrases)
+    assert secret("birch.example", 1).encode() in raw
+    assert [(wish["number"], wish["reason"]) for wish in withdrawals(target)] == [(1, "by letter")]
+    assert {line["number"] for line in log_lines(target) if line["kind"] == "page"} == {1}
+    assert target.manifest()["runs"][-1]["merged_from"]["withdrawn"] > 0
+    assert not verify(target).damage
+
+
+def _plain_bytes(place: Place) -> list[bytes]:
+    """Every response in the archives, and every record."""
+    from warcio.archiveiterator import ArchiveIterator
+
+    found = [orjson.dumps(record) for kind in PAGES for record in records(place, kind)]
+    for entry in read_files(place, ("archive",)):
+        with place.open(entry["path"]) as file:
+            found += [record.content_stream().read() for record in ArchiveIterator(file)]
+    return found
+
+
+def test_what_each_machine_left_on_hold_is_on_hold_although_both_crawls_have_one_name(tmp_path: Path) -> None:
+    for name, number, clock in (("a", 1, 1_767_225_600), ("b", 2, 1_767_300_000)):
+        folder = Folder(tmp_path / name)
+        folder.ticks = itertools.count(clock)
+        corpus = folder.opened(name)
+        corpus.keep(record_of(document(10 * number)))
+        late = document(number, worker_id=name)
+        corpus.reject(rejection_of(late, Drop("policy", DropReason.HOLD_ROBOTS_UNREACHABLE, "503")))
+        corpus.note({LEFT_ON_HOLD: 1})
+        corpus.close()
+    target = merged(tmp_path, "a", "b")
+    found = summarise(target.url)
+    assert (found.kept, found.held, found.once_held, found.rejected) == (2, 2, 0, 0)
+    hashes = [manifest_hash(Place(str(tmp_path / name))) for name in "ab"]
+    assert [run.get("source") for run in target.manifest()["runs"]] == [*hashes, None]
+
+
+# --- what is refused -------------------------------------------------------------------------------------------------
+def test_a_source_that_is_being_written_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    machine(tmp_path / "a", range(3), worker="one")
+    corpus = Folder(tmp_path / "b").opened("two")
+    with pytest.raises(StorageError, match="b: a worker writes this corpus, or was killed"):
+        merged(tmp_path, "a", "b")
+    corpus.close()
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_source_given_twice_or_as_a_copy_or_alone_is_refused(tmp_path: Path) -> None:
+    machine(tmp_path / "a", range(3), worker="one")
+    shutil.copytree(tmp_path / "a", tmp_path / "copy")
+    with pytest.raises(StorageError, match="a is given twice: name each corpus once"):
+        merged(tmp_path, "a", "a")
+    with pytest.raises(StorageError, match=r"copy is the same version of the same corpus as .*a: name each"):
+        merged(tmp_path, "a", "copy")
+    with pytest.raises(StorageError, match="a merge needs two corpora at least"):
+        merged(tmp_path, "a")
+
+
+def test_a_source_of_a_newer_format_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    for name in "ab":
+        machine(tmp_path / name, range(3), worker=name)
+    path = tmp_path / "b" / "manifest.json"
+    path.write_bytes(path.read_bytes().replace(b"crawler-corpus/1", b"crawler-corpus/2"))
+    with pytest.raises(StorageError, match="use the version of the project that wrote it"):
+        merged(tmp_path, "a", "b")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_archive_or_a_folder_in_use_leaves_nothing(tmp_path: Path) -> None:
+    for name, first in (("a", 0), ("b", 20)):
+        machine(tmp_path / name, range(first, first + 3), worker=name)
+    (archive,) = (tmp_path / "b" / "archive").glob("*.warc.gz")
+    content = archive.read_bytes()
+    archive.write_bytes(content[:40] + bytes([content[40] ^ 1]) + content[41:])
+    with pytest.raises(StorageError):
+        merged(tmp_path, "a", "b")
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    with pytest.raises(StorageError, match="expected an empty or new folder"):
+        merged(tmp_path, "a", "b")
+    assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
