@@ -142,6 +142,15 @@ class Config:
         return _digest_of(self.deciding())
 
 
+def with_classifiers(config: Config, classifiers: tuple[str, ...]) -> Config:
+    """These settings with other CLASSIFIERS, each as name:path; the digest takes their files as they are now."""
+    return dataclasses.replace(
+        config,
+        classify=dataclasses.replace(config.classify, classifiers=classifiers),
+        classifiers_digest=_classifiers_digest(classifiers),
+    )
+
+
 def _digest_of(values: Mapping[str, Any]) -> str:
     blob = json.dumps(values, sort_keys=True, separators=(",", ":"), default=list)
     return "sha256:" + hashlib.sha256(blob.encode()).hexdigest()

@@ -31,14 +31,14 @@ def _declare_eval(parser: argparse.ArgumentParser) -> None:
     declare_texts(parser)
 
 
-def _eval(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # no setting matters here
+def _eval(opts: argparse.Namespace, load: Load) -> Answer:
     from dataclasses import asdict
 
     from crawler.classify.card import lines_of
     from crawler.classify.evaluate import evaluate
 
     model = _open(opts.model)
-    read = read_texts(opts)
+    read = read_texts(opts, load)
     said = evaluate(model.weights, read.found, sorted(model.languages))
     left = read.sentences()
     left += [

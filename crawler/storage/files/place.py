@@ -43,11 +43,13 @@ REGISTRY = "registry"
 """Holds one file a version, tags, and the places of derived folders (`crawler/storage/corpus/registry.py`)."""
 ANNOTATIONS = "annotations"
 """Holds a folder for each annotation (`crawler/dataset/annotations/`)."""
+MODELS = "models"
+"""Holds the classifiers that were learned from the corpus' labels, each under a name that its content has given it."""
 FOLDERS = (SHARDS, REJECTED, *(f"{HELD}/{kind}" for kind in HELD_KINDS), ARCHIVE)
 MANIFEST = "manifest.json"
 FORMAT = "crawler-corpus/1"
 _PARTS = ("files", "runs", "crawls")  # of the manifest, all of them lists
-_OURS = {SHARDS, REJECTED, HELD, ARCHIVE, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY, ANNOTATIONS}
+_OURS = {SHARDS, REJECTED, HELD, ARCHIVE, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY, ANNOTATIONS, MODELS}
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
 
