@@ -447,6 +447,20 @@ class DropReason:
         group="classify",
         keeps_text=True,
     )
+    HIGH_CLASSIFIER_SCORE = Reason(
+        "high_classifier_score",
+        "A classifier of CLASSIFIERS scores the text at its threshold or above, and its card says drop such texts.",
+        group="classify",
+        keeps_text=True,
+    )
+    HELD_CLASSIFIER = Reason(
+        "held_classifier",
+        "A classifier of CLASSIFIERS scores the text on the wrong side of its threshold, and its card says hold.",
+        group="classify",
+    )
+    CLASSIFIER_CONFIRMED = Reason(
+        "classifier_confirmed", "A person found that the classifier was right about the held page.", group="classify"
+    )
     EXACT_DUPLICATE = _duplicate(
         "exact_duplicate", "The same normalised text is in the corpus already; dup_of names its page."
     )

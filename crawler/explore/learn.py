@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from crawler.classify.measures import Cut
 from crawler.classify.train import LEAST
 from crawler.config.config import with_classifiers
-from crawler.config.text import classifiers_of
+from crawler.config.text import ACTIONS, classifiers_of
 from crawler.dataset.records.filters import FilterError
 from crawler.explore import labels
 from crawler.explore.apply import apply_of, begin
@@ -59,14 +59,17 @@ def begin_learning(request: PageRequest) -> Response:
 
 def apply(request: PageRequest) -> Response:
     """Write the model into the corpus and judge all of it again. Raises: FilterError, NotReadyError, StorageError."""
-    threshold, place = _threshold(dict(request.pairs)), request.catalogue.place
+    given, place = dict(request.pairs), request.catalogue.place
+    threshold, action = _threshold(given), given.get("action", "drop")
+    if action not in ACTIONS:
+        raise FilterError(f"action={action[:40]}: expected one of {', '.join(ACTIONS)}")
     done = _current(request, learning_of(request.catalogue).done)
     if done is None:
         raise FilterError(_LOST)
     if why := hindrance(request):
         raise FilterError(why)
     try:
-        path = done.saved(place.root, threshold)
+        path = done.saved(place.root, threshold, action)
     except OSError as error:
         raise StorageError(f"{place.root}: the model cannot be written ({error.strerror or error})") from None
     named = {**classifiers_of(request.config.classify.classifiers), NAME: str(path)}

@@ -73,10 +73,10 @@ class Learned:
         nearest = gone[np.argsort(-self.scores[gone], kind="stable")][:most]
         return len(gone), [(int(self.keys[at]), float(self.scores[at])) for at in nearest]
 
-    def saved(self, folder: Path, threshold: float) -> Path:
-        """Write the model as one that drops below the threshold; the same model has the same name. Raises: OSError."""
+    def saved(self, folder: Path, threshold: float, action: str) -> Path:
+        """Write the model with this threshold and action; the same model has the same name. Raises: OSError."""
         date = max((one.at for one in self.made.examples), default="")[:10] or rfc3339(time.time())[:10]
-        card, _ = card_of(self.made, Said(NAME, (LABELS,), _LICENCE, date, threshold, "drop"))
+        card, _ = card_of(self.made, Said(NAME, (LABELS,), _LICENCE, date, threshold, action))
         with tempfile.TemporaryDirectory(prefix="learn-") as scratch:
             save(Path(scratch) / f"{NAME}.npz", card, self.made)
             content = (Path(scratch) / f"{NAME}.npz").read_bytes()

@@ -7,6 +7,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from crawler.config.text import ACTIONS
 from crawler.operations.answer import Answer
 from crawler.operations.classify_perplexity import declare_training, train_perplexity
 from crawler.operations.common import reading, refuse_url
@@ -57,8 +58,8 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     declare_texts(parser)
     parser.add_argument("--out", required=True, metavar="DIR", help="where NAME.npz goes")
     parser.add_argument("--threshold", type=float, default=0.5, help="score below which a text is not wanted (0.5)")
-    parser.add_argument("--action", choices=("score", "drop"), default="score", help="what a crawl does with such a "
-                        "text: note the score, or reject it (score)")  # fmt: skip
+    parser.add_argument("--action", choices=ACTIONS, default="score", help="what a crawl does with such a "
+                        "text: note the score, reject it, or hold it for a person (score)")  # fmt: skip
     parser.add_argument("--licence", default=_LICENCE, metavar="TEXT", help="of the model, for its card")
     declare_training(parser)
     parser.add_argument("--seed", type=int, default=0, help="of the intervals (0)")

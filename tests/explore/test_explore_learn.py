@@ -117,6 +117,11 @@ def test_from_labels_to_a_version_that_the_model_has_judged_and_on(own, serve):
     settled(desk)
     back = {*records_in(corpus, "shards")} - {*kept}
     assert back == {url for url, record in gone.items() if model.score(record["text"]) >= 0.01} != set()
+    learned(desk)
+    assert desk.post("/0/learn/apply", threshold="0.5", action="burn").status == 400
+    assert desk.post("/0/learn/apply", threshold="0.5", action="hold").status == 303
+    assert f"{len(gone)} wait for a person" in settled(desk)
+    assert {*records_in(corpus, "held/classifier")} == {*gone}
 
 
 def test_texts_of_rejected_pages_come_from_the_archive(own, serve):

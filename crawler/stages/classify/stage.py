@@ -1,4 +1,4 @@
-"""The classify stage scores a text with every classifier that CLASSIFIERS names, and rejects it where a card says so.
+"""The classify stage scores a text with every classifier that CLASSIFIERS names; a card may say to reject or hold it.
 
 A classifier says nothing about a text in a language that it was not trained on: the record then has no score of it, and
 no threshold applies. What is scored is the redacted text, as the record has it.
@@ -26,16 +26,24 @@ class ClassifyStage:
         }
 
     def __call__(self, doc: Document) -> Document | Drop:
-        """Every classifier scores before one decides: the first in the setting whose card says drop."""
+        """Every classifier scores before one decides: the first in the setting whose card says drop, then hold."""
         doc.classifier_scores = {
             name: model.score(doc.text) for name, model in self._models.items() if doc.language in model.languages
         }
-        for name, score in doc.classifier_scores.items():
-            model = self._models[name]
-            if model.action == "drop" and score < model.threshold:
-                detail = f"{name}: {score:.4f} is below {model.threshold:g}"
-                return Drop(self.name, DropReason.LOW_CLASSIFIER_SCORE, detail)
+        wrong = [name for name, score in doc.classifier_scores.items() if self._models[name].is_wrong(score)]
+        for name in wrong:
+            if self._models[name].action == "drop":
+                is_low = self._models[name].side == "below"
+                reason = DropReason.LOW_CLASSIFIER_SCORE if is_low else DropReason.HIGH_CLASSIFIER_SCORE
+                return Drop(self.name, reason, self._detail(doc, name))
+        held = [self._detail(doc, name) for name in wrong if self._models[name].action == "hold"]
+        if held and doc.hold is None:  # what waits for another reason is looked at anyway
+            doc.hold = Drop(self.name, DropReason.HELD_CLASSIFIER, "; ".join(held))
         return doc
+
+    def _detail(self, doc: Document, name: str) -> str:
+        model, score = self._models[name], doc.classifier_scores[name]
+        return f"{name}: {score:.4f} is {'below' if model.side == 'below' else 'not below'} {model.threshold:g}"
 
 
 def check_classifiers(config: ClassifyConfig) -> list[str]:
