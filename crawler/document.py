@@ -468,6 +468,12 @@ class DropReason:
         "near_duplicate",
         "Almost the same text is in the corpus already; dup_of and dup_similarity say which and how close.",
     )
+    EDITED_COPY = Reason(
+        "edited_copy",
+        "A better text has nearly the same words in another order (`gristmill dataset semantic`); dup_of names it.",
+        group="semantic",
+        neutral=True,
+    )
 
 
 _KNOWN |= {reason.value: reason for reason in vars(DropReason).values() if isinstance(reason, Reason)}
