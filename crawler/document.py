@@ -458,6 +458,14 @@ class DropReason:
         "A classifier of CLASSIFIERS scores the text on the wrong side of its threshold, and its card says hold.",
         group="classify",
     )
+    HELD_SAFETY = Reason(
+        "held_safety",
+        "Words of a list that CLASSIFIERS names make up too much of the text; the detail names category and terms.",
+        group="classify",
+    )
+    SAFETY_CONFIRMED = Reason(
+        "safety_confirmed", "A person found that the held page is what its words say.", group="classify"
+    )
     CLASSIFIER_CONFIRMED = Reason(
         "classifier_confirmed", "A person found that the classifier was right about the held page.", group="classify"
     )
@@ -692,6 +700,7 @@ class Document(Columns):
     """
 
     depth: int = 0
+    unwanted: list[str] = field(default_factory=list)  # names in classifier_scores of what is not wanted
     profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
     choices: dict[str, str] = field(default_factory=dict)  # what its allowlist entry asks of the extraction
     fields: dict[str, str] = field(default_factory=dict)  # of a record of a JSON source: where each stands

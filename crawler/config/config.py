@@ -37,7 +37,9 @@ from crawler.config.text import (
     PiiConfig,
     QualityConfig,
     classifiers_of,
+    is_word_lists,
 )
+from crawler.problems import InputError
 
 T = TypeVar("T")
 _FETCHING = frozenset(
@@ -244,9 +246,22 @@ def _classifiers_digest(classifiers: tuple[str, ...]) -> str:
         try:
             with Path(path).open("rb") as file:
                 total.update(f"{name}:{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+            for part in _lists_of(path):
+                total.update(hashlib.sha256(part.read_bytes()).digest())
+        except InputError as error:
+            raise ConfigError(error.problems) from None
         except OSError as error:
             raise ConfigError([f"CLASSIFIERS={name}:{path}: cannot be read: {error.strerror}"]) from None
     return f"sha256:{total.hexdigest()}" if classifiers else ""
+
+
+def _lists_of(path: str) -> list[Path]:
+    """The files of words that a file of categories names. Raises: InputError."""
+    if not is_word_lists(path):
+        return []
+    from crawler.config.word_lists import read_categories  # late: few name one, and YAML takes time to load
+
+    return [file for one in read_categories(path) for file in one.files]
 
 
 def _check_together(config: Config) -> list[str]:

@@ -18,7 +18,7 @@ from crawler.operations.export import WORK as EXPORT
 from crawler.spark.partition import finish, judge
 from crawler.stages.classify.model import open_classifier
 from crawler.storage.files.place import HELD, Place
-from tests.classify.conftest import line_of, text_of
+from tests.classify.conftest import SOLD, line_of, text_of
 from tests.support import corpus_crawl
 from tests.support.corpus_folder import Folder
 from tests.support.operations import answer_of
@@ -120,6 +120,22 @@ def test_other_cards_send_other_pages_there_and_bring_these_back(corpus, models)
     assert kept(corpus) == EVEN | ODD and not held(corpus)
     again("below")
     assert kept(corpus) == EVEN and set(held(corpus)) == ODD
+
+
+def test_word_lists_hold_in_a_room_of_their_own(corpus, tmp_path):
+    (tmp_path / "sales.txt").write_text("\n".join(SOLD))
+    (tmp_path / "safety.yaml").write_text("categories:\n  sales: {words: sales.txt, languages: en, density: 0.5}\n")
+    setting = {"CLASSIFIERS": f"safety:{tmp_path / 'safety.yaml'}"}
+    judge_again(corpus, from_mapping(SETTINGS | setting | {"CORPUS_DIR": corpus.url}), now=NOW)
+    assert kept(corpus) == EVEN and not held(corpus)
+    found = {record["url"]: record for record in waiting(corpus, Choice("safety"))}
+    assert set(found) == ODD and {record["reason"] for record in found.values()} == {"held_safety"}
+    assert all(record["classifier_scores"]["safety_sales"] >= 0.5 for record in found.values())
+    confirm(corpus, Choice("safety"), now=NOW, reason="so it is")
+    rejected = list(records_in(corpus, ("rejected",)))
+    assert {record["reason"] for record in rejected} == {"safety_confirmed"}
+    assert not any(record.get("text") for record in rejected)
+    assert healthy(corpus)
 
 
 def test_a_person_releases_some_and_confirms_the_others(corpus):

@@ -32,7 +32,7 @@ DRIVERS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "az": "azure", "a
 SHARDS, REJECTED, ARCHIVE, LEDGERS = "shards", "rejected", "archive", "manifest.d"
 HELD = "held"
 """Holds a folder for each kind of held page, `held/pii/` for example: its record waits there for a person."""
-HELD_KINDS = ("pii", "yield", "classifier")
+HELD_KINDS = ("pii", "yield", "classifier", "safety")
 PAGES = (SHARDS, REJECTED, HELD)
 """The kinds of files with records of pages. What was held is neither kept nor rejected."""
 REPLACED = "replaced"

@@ -24,8 +24,9 @@ from crawler.spark.partition import finish, judge
 from crawler.stages.chain import Chain, problems
 from crawler.stages.classify.model import Weights, open_classifier, packed
 from crawler.stages.classify.stage import ClassifyStage
-from crawler.stages.classify.words import computed, features, words
+from crawler.stages.classify.words import PROBE, computed, features, words
 from crawler.stages.models.file import ModelError
+from crawler.stages.models.file import write as write_model
 from crawler.storage.archive.reader import read_archive
 from crawler.storage.files.shards import read_lines
 from tests.classify.conftest import line_of, text_of
@@ -79,6 +80,18 @@ def test_a_text_that_a_card_holds_goes_on_and_waits_unless_it_waits_already_or_i
     waiting.hold = before
     assert stage(models, "hold")(waiting).hold is before
     assert stage(models, "hold", "drop")(page(text_of(False, 99))).reason is DropReason.LOW_CLASSIFIER_SCORE
+
+
+def test_a_card_of_the_other_side_rejects_high_scores_and_is_no_worth_for_the_frontier(models, tmp_path):
+    model = open_classifier(str(models / "drop.npz"))
+    said = model.stored.card["classifier"] | {"side": "above"}
+    card = model.stored.card | {"classifier": said}
+    write_model(models / "above.npz", card, {"weights": model.weights}, PROBE.encode(), computed)
+    good, bad = page(text_of(True, 99)), page(text_of(False, 99))
+    above = stage(models, "above")
+    assert above(bad) is bad and bad.unwanted == ["above"]
+    verdict = above(good)
+    assert verdict.reason is DropReason.HIGH_CLASSIFIER_SCORE and verdict.detail.endswith("is not below 0.5")
 
 
 @pytest.mark.parametrize("language", ["ru", "und", None])
