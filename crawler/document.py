@@ -451,12 +451,40 @@ class DropReason:
         group="classify",
         keeps_text=True,
     )
+    HIGH_CLASSIFIER_SCORE = Reason(
+        "high_classifier_score",
+        "A classifier of CLASSIFIERS scores the text at its threshold or above, and its card says drop such texts.",
+        group="classify",
+        keeps_text=True,
+    )
+    HELD_CLASSIFIER = Reason(
+        "held_classifier",
+        "A classifier of CLASSIFIERS scores the text on the wrong side of its threshold, and its card says hold.",
+        group="classify",
+    )
+    HELD_SAFETY = Reason(
+        "held_safety",
+        "Words of a list that CLASSIFIERS names make up too much of the text; the detail names category and terms.",
+        group="classify",
+    )
+    SAFETY_CONFIRMED = Reason(
+        "safety_confirmed", "A person found that the held page is what its words say.", group="classify"
+    )
+    CLASSIFIER_CONFIRMED = Reason(
+        "classifier_confirmed", "A person found that the classifier was right about the held page.", group="classify"
+    )
     EXACT_DUPLICATE = _duplicate(
         "exact_duplicate", "The same normalised text is in the corpus already; dup_of names its page."
     )
     NEAR_DUPLICATE = _duplicate(
         "near_duplicate",
         "Almost the same text is in the corpus already; dup_of and dup_similarity say which and how close.",
+    )
+    EDITED_COPY = Reason(
+        "edited_copy",
+        "A better text has nearly the same words in another order (`gristmill dataset semantic`); dup_of names it.",
+        group="semantic",
+        neutral=True,
     )
 
 
@@ -690,6 +718,7 @@ class Document(Columns):
     """
 
     depth: int = 0
+    unwanted: list[str] = field(default_factory=list)  # names in classifier_scores of what is not wanted
     profile: str = ""  # quality profile its allowlist entry asks for; the one that was used is in quality_signals
     choices: dict[str, str] = field(default_factory=dict)  # what its allowlist entry asks of the extraction
     fields: dict[str, str] = field(default_factory=dict)  # of a record of a JSON source: where each stands

@@ -28,7 +28,9 @@ DIGESTS_NAMED = 20
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the person says of a model. data: names of what it learned from; date: ISO 8601; action: of `ACTIONS`."""
+    """What the person says of a model. data: names of what it learned from; date: ISO 8601; action: of `ACTIONS`, for
+    texts below the threshold.
+    """
 
     name: str
     data: tuple[str, ...]

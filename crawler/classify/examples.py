@@ -1,14 +1,14 @@
 """Examples are texts with an answer: labels of the judge view, or files and corpora that are all good or all bad.
 
 Of two labels by one judge on one page the later counts; several judges of a text make a share. A label holds for the
-text that was judged (`doc_id`): of a page that has changed since it says nothing. Whatever is left out is counted, with
-the first few names.
+text that was judged (`doc_id`), whatever the verdict on it is now: of a page that has changed since it says nothing. A
+label that names no text holds for the page. Whatever is left out is counted, with the first few names.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,18 @@ import orjson
 from crawler.dataset.pages import page_name
 from crawler.dataset.rewrite import corpus_place, records_in
 from crawler.problems import InputError
+from crawler.stages.fingerprint import exact_id
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import REJECTED, SHARDS
+from crawler.storage.files.place import REJECTED, SHARDS, Place
+from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_lines
 from crawler.urls.canonicalize import registrable_domain
 
 LABELS = "labels.jsonl"
 ANSWERS = {"keep": 1.0, "reject": 0.0}
 NAMED = 3
+TextOf = Callable[[Place, Record], str]
+"""The text of a record that has none; empty where nobody has it."""
 _PACKED = (".zst", ".gz")
 
 
@@ -82,8 +86,14 @@ class _Label:
     values: Mapping[str, Any]
 
 
-def read_labels(sources: Iterable[str], into: Examples) -> None:
+def _none(place: Place, record: Record) -> str:  # noqa: ARG001  # that is the answer
+    return ""
+
+
+def read_labels(sources: Iterable[str], into: Examples, text_of: TextOf = _none) -> None:
     """Add what judges said. A source is a file of labels with their texts, or a corpus with its `labels.jsonl`.
+
+    text_of: whom to ask for the text of a judged record that has none.
 
     Raises: InputError where a source cannot be read, or no label has a text; StorageError.
     """
@@ -94,7 +104,7 @@ def read_labels(sources: Iterable[str], into: Examples) -> None:
         by_text: dict[tuple[str, str], list[_Label]] = defaultdict(list)
         for label in last.values():
             by_text[(label.url, label.doc_id)].append(label)
-        records, sizes = _records(str(corpus), by_text) if corpus else ({}, Counter[str]())
+        records, sizes = _records(str(corpus), by_text, text_of) if corpus else ({}, Counter[str]())
         made = [_example(some, records.get(key)) for key, some in by_text.items()]
         for example in made:
             if not example.text.strip():
@@ -174,18 +184,36 @@ def _object(line: bytes) -> dict[str, Any] | None:
 
 
 def _records(
-    corpus: str, wanted: Mapping[tuple[str, str], object]
-) -> tuple[dict[tuple[str, str], Mapping[str, Any]], Counter[str]]:
+    corpus: str, wanted: Iterable[tuple[str, str]], text_of: TextOf
+) -> tuple[dict[tuple[str, str], Record], Counter[str]]:
     """The records that were judged, by page and text, and how many documents have each verdict."""
-    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    pages: dict[str, set[str]] = defaultdict(set)
+    for url, doc_id in wanted:
+        pages[url].add(doc_id)
+    found: dict[tuple[str, str], Record] = {}
+    bare: list[Record] = []
     sizes = Counter[str]()
     with corpus_place(corpus) as place:
         for record in records_in(place, (SHARDS, REJECTED)):
             sizes[str(record.get("reason") or "kept")] += 1
-            key = page_name(record), str(record.get("doc_id") or "")
-            if key in wanted and record.get("text"):
-                found[key] = record
+            if (name := page_name(record)) not in pages:
+                continue
+            if record.get("text"):
+                _take(record, name, pages[name], found)
+            else:
+                bare.append(record)
+        for record in bare:
+            name = page_name(record)
+            if any((name, doc_id) not in found for doc_id in pages[name]):
+                _take(record | {"text": text_of(place, record)}, name, pages[name], found)
     return found, sizes
+
+
+def _take(record: Record, name: str, judged: set[str], found: dict[tuple[str, str], Record]) -> None:
+    """Put a record under each of its labels. A rejected one may have no `doc_id`; its text tells which it is."""
+    if record["text"]:
+        own = {record.get("doc_id") or exact_id(record["text"]), ""}
+        found.update(((name, doc_id), record) for doc_id in judged & own)
 
 
 def _example(labels: list[_Label], record: Mapping[str, Any] | None) -> Example:

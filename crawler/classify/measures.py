@@ -67,10 +67,10 @@ def calibration_error(goal: Floats, score: Floats, weight: Floats) -> float:
     return float(np.abs(apart).sum() / weight.sum())
 
 
-def cuts(goal: Floats, score: Floats, weight: Floats) -> list[Cut]:
-    """What each of `THRESHOLDS` does."""
+def cuts(goal: Floats, score: Floats, weight: Floats, thresholds: Sequence[float] = THRESHOLDS) -> list[Cut]:
+    """What each threshold does."""
     found = []
-    for threshold in THRESHOLDS:
+    for threshold in thresholds:
         kept = weight * (score >= threshold)
         right, all_good = float((kept * goal).sum()), float((weight * goal).sum())
         share = float(kept.sum())

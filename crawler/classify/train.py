@@ -51,6 +51,7 @@ def usable(read: Examples) -> list[Example]:
     Raises: InputError where too few are left.
     """
     read.found = _once(read)
+    _check_enough(read.found, read)
     either = {
         answer: Counter(one.language for one in read.found if (one.good > 0.5) == answer) for answer in (True, False)
     }
@@ -65,13 +66,17 @@ def usable(read: Examples) -> list[Example]:
             said = f"in {one.language}" if one.language else "in a language that could not be told"
             read.leave(f"{said}: fewer than {least} texts of either answer to learn from", one.url)
     found = [one for one in read.found if one.language in known]
+    _check_enough(found, read)
+    return found
+
+
+def _check_enough(found: Sequence[Example], read: Examples) -> None:
     good = sum(one.good > 0.5 for one in found)
     if min(good, len(found) - good) < LEAST:
         raise InputError(
             [f"{good} texts to keep and {len(found) - good} to reject: at least {LEAST} of each are needed; "
              "judge more pages (gristmill explore), or give --keep and --drop", *read.sentences()]
         )  # fmt: skip
-    return found
 
 
 def _once(read: Examples) -> list[Example]:

@@ -37,7 +37,9 @@ from crawler.config.text import (
     PiiConfig,
     QualityConfig,
     classifiers_of,
+    is_word_lists,
 )
+from crawler.problems import InputError
 
 T = TypeVar("T")
 _FETCHING = frozenset(
@@ -142,6 +144,15 @@ class Config:
         return _digest_of(self.deciding())
 
 
+def with_classifiers(config: Config, classifiers: tuple[str, ...]) -> Config:
+    """These settings with other CLASSIFIERS, each as name:path; the digest takes their files as they are now."""
+    return dataclasses.replace(
+        config,
+        classify=dataclasses.replace(config.classify, classifiers=classifiers),
+        classifiers_digest=_classifiers_digest(classifiers),
+    )
+
+
 def _digest_of(values: Mapping[str, Any]) -> str:
     blob = json.dumps(values, sort_keys=True, separators=(",", ":"), default=list)
     return "sha256:" + hashlib.sha256(blob.encode()).hexdigest()
@@ -235,9 +246,22 @@ def _classifiers_digest(classifiers: tuple[str, ...]) -> str:
         try:
             with Path(path).open("rb") as file:
                 total.update(f"{name}:{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+            for part in _lists_of(path):
+                total.update(hashlib.sha256(part.read_bytes()).digest())
+        except InputError as error:
+            raise ConfigError(error.problems) from None
         except OSError as error:
             raise ConfigError([f"CLASSIFIERS={name}:{path}: cannot be read: {error.strerror}"]) from None
     return f"sha256:{total.hexdigest()}" if classifiers else ""
+
+
+def _lists_of(path: str) -> list[Path]:
+    """The files of words that a file of categories names. Raises: InputError."""
+    if not is_word_lists(path):
+        return []
+    from crawler.config.word_lists import read_categories  # late: few name one, and YAML takes time to load
+
+    return [file for one in read_categories(path) for file in one.files]
 
 
 def _check_together(config: Config) -> list[str]:

@@ -146,6 +146,11 @@ class DecontaminationConfig:
                                 "template and is not searched", minimum=1, digest=False)  # fmt: skip
 
 
+ACTIONS = ("score", "drop", "hold")
+"""What a crawl does with a text on the wrong side of the threshold: note the score, reject it, or keep it for a person
+to look at."""
+SIDES = ("below", "above")
+"""Which scores are on the wrong side: those below the threshold, or the threshold and those above it."""
 _CLASSIFIER = re.compile(r"([a-z][a-z0-9_]{0,39}):(.+)", re.DOTALL)
 
 
@@ -165,10 +170,16 @@ def classifiers_of(value: tuple[str, ...]) -> dict[str, str]:
     return {name: path for name, _, path in (pair.partition(":") for pair in value)}
 
 
+def is_word_lists(path: str) -> bool:
+    """True for a classifier that is a file of word lists (`crawler/config/word_lists.py`), no model."""
+    return path.endswith((".yaml", ".yml"))
+
+
 @dataclass(frozen=True, slots=True)
 class ClassifyConfig:
     """Is it like what people want to keep? The digest takes the content of the models, not their paths."""
 
     classifiers: tuple[str, ...] = setting("CLASSIFIERS", (), "classifiers that score every text, as name:path (gristmill "
-                                           "classify train); the card of each says whether a text below its threshold is "
-                                           "rejected", check=_check_classifiers, digest=False)  # fmt: skip
+                                           "classify train); the card of each says whether a text on the wrong side of its "
+                                           "threshold is rejected, or held in held/classifier/ for a person; a .yaml "
+                                           "file has word lists and holds in held/safety/", check=_check_classifiers, digest=False)  # fmt: skip

@@ -40,7 +40,7 @@ BY = "dataset best"
 RULE = "licence tier A before B before none, then quality_score (to 0.01), then the older pub_date, then what is kept"
 QUALITY_STEP = 0.01
 """Scores closer than this say nothing about two copies of one text (they differ by a date or a caption)."""
-CUTS = ("dataset substrings", "dataset contaminated")
+CUTS = ("dataset substrings", "dataset contaminated", "dataset semantic")
 """Operations that looked at the kept copies only: a copy that took such a place would bring back what they removed."""
 
 _TIERS = {"A": 0, "B": 1}

@@ -14,7 +14,8 @@ from starlette.routing import Route
 
 from crawler.config import Config
 from crawler.dataset.records.filters import FilterError
-from crawler.explore import compare, corpus_page, document_page, documents_page, judge, live_page, what_if
+from crawler.explore import compare, corpus_page, document_page, documents_page, judge, learn, live_page, what_if
+from crawler.explore.apply import settings_of
 from crawler.explore.catalogue import Catalogue, NotReadyError
 from crawler.explore.guard import FORM, Guard
 from crawler.explore.html import STATIC, render, static
@@ -29,12 +30,18 @@ PAGES: tuple[tuple[str, Page], ...] = (
     ("/documents/{key:int}", document_page.document),
     ("/what-if", what_if.what_if),
     ("/judge", judge.judge),
+    ("/learn", learn.learn),
     ("/archived/{key:int}", document_page.archived),
 )
 """Below the number of a corpus: address and the function that shows it."""
 
 
-FORMS: tuple[tuple[str, Page], ...] = (("/judge", judge.answer), ("/what-if", what_if.apply))
+FORMS: tuple[tuple[str, Page], ...] = (
+    ("/judge", judge.answer),
+    ("/what-if", what_if.apply),
+    ("/learn", learn.begin_learning),
+    ("/learn/apply", learn.apply),
+)
 """The same for what a form sends: the only addresses that write anything."""
 
 
@@ -80,7 +87,7 @@ def _asked(request: Request, catalogues: Sequence[Catalogue], config: Config) ->
         raise HTTPException(404)
     catalogues[number].look_again()
     pairs = request.scope[FORM] if request.method == "POST" else request.query_params.multi_items()
-    return PageRequest(catalogues[number], number, pairs, config, key)
+    return PageRequest(catalogues[number], number, pairs, settings_of(catalogues[number], config), key)
 
 
 def _frame(catalogues: Sequence[Catalogue], number: int, token: str = "") -> dict[str, Any]:

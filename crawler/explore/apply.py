@@ -29,13 +29,17 @@ log = logging.getLogger(__name__)
 
 
 class Apply:
-    """The judging of one corpus. working: it goes on; done, problem: how the last one ended."""
+    """The judging of one corpus. working: it goes on; done, problem: how the last one ended.
+
+    config: what the corpus was judged by here; None where nothing was applied yet.
+    """
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._lock = threading.Lock()
         self.working, self.problem = False, ""
         self.done: Rejudged | None = None
+        self.config: Config | None = None
 
     def begin(self, config: Config) -> None:
         """Start; nothing where one is at work already."""
@@ -49,6 +53,7 @@ class Apply:
         self._catalogue.is_changing = True
         try:
             self.done = judge_again(self._catalogue.place, config, now=time.time())
+            self.config = config
             if self.done.version is not None:
                 self._catalogue.reopen()
         except (StorageError, FrontierError, DedupError, OSError) as error:
@@ -68,19 +73,22 @@ def apply_of(catalogue: Catalogue) -> Apply:
     return _JOBS.setdefault(catalogue, Apply(catalogue))
 
 
-def with_thresholds(config: Config, values: Mapping[str, float], corpus: str) -> Config:
-    """These settings with other thresholds, for one corpus."""
+def with_thresholds(config: Config, values: Mapping[str, float]) -> Config:
+    """These settings with other thresholds."""
     return dataclasses.replace(
         config,
         quality=dataclasses.replace(config.quality, min_score=values["QUALITY_MIN_SCORE"]),
         language=dataclasses.replace(config.language, min_score=values["LANGUAGE_MIN_SCORE"]),
         extraction=dataclasses.replace(config.extraction, min_words=int(values["EXTRACTION_MIN_WORDS"])),
-        crawl=dataclasses.replace(config.crawl, corpus_dir=corpus),
     )
 
 
-def begin(request: PageRequest, values: Mapping[str, float], others: int) -> Response:
-    """Judge again, and show the page. Raises: FilterError where records were judged with other settings than these."""
+def begin(request: PageRequest, config: Config, others: int, page: str) -> Response:
+    """Judge again by these settings, and show the page of this name.
+
+    others: records that were judged with other settings than those of the view. Raises: FilterError where there are
+    some, or the corpus is in a store.
+    """
     if others:
         raise FilterError(
             f"{others:,} records were judged with other settings than those that this view was started with: start it "
@@ -89,5 +97,12 @@ def begin(request: PageRequest, values: Mapping[str, float], others: int) -> Res
     place = request.catalogue.place
     if place.remote:
         raise FilterError(f"{place.url} is in a store: use `gristmill dataset rejudge`")
-    apply_of(request.catalogue).begin(with_thresholds(request.config, values, place.url))
-    return RedirectResponse(f"/{request.number}/what-if", 303)
+    crawl = dataclasses.replace(config.crawl, corpus_dir=place.url)
+    apply_of(request.catalogue).begin(dataclasses.replace(config, crawl=crawl))
+    return RedirectResponse(f"/{request.number}/{page}", 303)
+
+
+def settings_of(catalogue: Catalogue, config: Config) -> Config:
+    """The settings by which this corpus is looked at: those that were applied here last, or else the given ones."""
+    job = _JOBS.get(catalogue)
+    return config if job is None or job.config is None else job.config

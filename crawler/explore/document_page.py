@@ -11,9 +11,9 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
+from crawler.dataset.exchange import exchange_of
 from crawler.dataset.records.fields import state_of
 from crawler.explore.archived import CSP, frame_of, note
-from crawler.explore.exchange import exchange_of
 from crawler.explore.found_on import found_on
 from crawler.explore.page_request import PageRequest
 from crawler.observe.diagnose.thresholds import Threshold, Thresholds

@@ -18,6 +18,7 @@ from crawler.explore import labels
 from crawler.explore.catalogue import Catalogue
 from crawler.explore.document_page import MOST_TEXT, pieces
 from crawler.explore.page_request import PageRequest
+from crawler.stages.fingerprint import exact_id
 from crawler.storage.files.records import spans_in
 from crawler.times import rfc3339
 
@@ -75,7 +76,7 @@ def answer(request: PageRequest) -> Response:
 def _label(record: Mapping[str, Any], judge_name: str, said: str) -> labels.Label:
     return labels.Label(
         url=str(record.get("canonical_url") or record["url"]),
-        doc_id=str(record.get("doc_id") or ""),
+        doc_id=str(record.get("doc_id") or (exact_id(text) if (text := record.get("text")) else "")),
         judge=judge_name,
         answer=said,
         stratum=str(record.get("reason") or "kept"),

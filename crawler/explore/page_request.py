@@ -17,6 +17,6 @@ class PageRequest:
     pairs: list[tuple[str, str]]
     """Names and values of the query, or of the form."""
     config: Config
-    """The settings of who looks: the thresholds that values are shown against."""
+    """The settings of who looks, or those applied here since: the thresholds that values are shown against."""
     key: int
     """Of a document; 0 where the address names none."""

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from crawler.config import Config
 from crawler.dataset.records.filters import FilterError
-from crawler.explore.apply import apply_of, begin
+from crawler.explore.apply import apply_of, begin, with_thresholds
 from crawler.explore.catalogue import Catalogue
 from crawler.explore.distributions import Figure, figure
 from crawler.explore.filters import Filter
@@ -155,7 +155,7 @@ def what_if(request: PageRequest) -> tuple[str, dict[str, Any]]:
         "samples": [(kind, asked.changing(values, kind, SAMPLES)) for kind in ("lost", "gained", "further", "freed")],
         "snippet": snippet(values, before),
         "command": " ".join(["gristmill dataset rejudge", request.catalogue.place.url, *changed]),
-        "others": _others(request),
+        "others": others(request),
         "job": job,
         "values": {name: _plain(value) for name, value in values.items()},
         "remote": request.catalogue.place.remote,
@@ -164,7 +164,7 @@ def what_if(request: PageRequest) -> tuple[str, dict[str, Any]]:
 
 def apply(request: PageRequest) -> Response:
     """Do it: the next version of the corpus. Raises: FilterError, NotReadyError."""
-    return begin(request, _values(request), _others(request))
+    return begin(request, with_thresholds(request.config, _values(request)), others(request), "what-if")
 
 
 def _values(request: PageRequest) -> dict[str, float]:
@@ -172,7 +172,7 @@ def _values(request: PageRequest) -> dict[str, float]:
     return {s.setting: _value(s, given.get(s.setting), before[s.setting]) for s in SLIDERS}
 
 
-def _others(request: PageRequest) -> int:
+def others(request: PageRequest) -> int:
     """Records that were judged by other settings than those of who looks; what only fetches is none."""
     config, known = request.config, judging_digests(request.catalogue.place.manifest())
     alike = ["", config.digest, *(name for name, digest in known.items() if digest == config.judging_digest)]

@@ -35,9 +35,11 @@ def outcome_entry(lease: Lease, doc: Document | None, quality_weight: float) -> 
 
 
 def _worth(doc: Document) -> float:
-    """0 to 1: what the first of CLASSIFIERS that scored a text says of it; without one, the quality score."""
+    """0 to 1: what the first of CLASSIFIERS says that scored a text and knows what is wanted; without one, the quality
+    score.
+    """
     quality = 1.0 if doc.quality_score is None else doc.quality_score
-    return next(iter(doc.classifier_scores.values()), quality)
+    return next((score for name, score in doc.classifier_scores.items() if name not in doc.unwanted), quality)
 
 
 def packed_outcome(lease: Lease, kind: str, tokens: float) -> bytes:

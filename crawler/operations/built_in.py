@@ -33,6 +33,7 @@ OPERATIONS = by_name(
     _built_in(CHECK, "rejudge", "make the next version with other settings, from the corpus' own archive"),
     _built_in(CHECK, "supersede", "make the next version, without what later visits replaced or found gone"),
     _built_in(CLEAN, "substrings", "find passages that occur more than once in the kept texts; --remove cuts them out"),
+    _built_in(CLEAN, "semantic", "find heavily edited copies among the kept documents; --remove takes them out"),
     _built_in(CLEAN, "contaminated", "find kept documents that repeat an evaluation set; --remove takes them out"),
     _built_in(
         CLEAN, "best", "find kept documents that have a better copy among the duplicates; --exchange keeps that one"

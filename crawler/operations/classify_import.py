@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
+from crawler.config.text import ACTIONS, SIDES
 from crawler.operations.answer import Answer
 from crawler.operations.classify_train import NAME
 from crawler.operations.common import refuse_url
@@ -18,8 +19,10 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", required=True, action="append", metavar="CODE", help="ISO 639-1, in which it "
                         "scores; repeatable")  # fmt: skip
     parser.add_argument("--threshold", type=float, default=0.5, help="score below which a text is not wanted (0.5)")
-    parser.add_argument("--action", choices=("score", "drop"), default="score", help="what a crawl does with such a "
-                        "text (score)")  # fmt: skip
+    parser.add_argument("--action", choices=ACTIONS, default="score", help="what a crawl does with such a "
+                        "text: note the score, reject it, or hold it for a person (score)")  # fmt: skip
+    parser.add_argument("--side", choices=SIDES, default="below", help="which scores are not wanted: below the "
+                        "threshold, or there and above (below)")  # fmt: skip
     parser.add_argument("--licence", default="not stated", metavar="TEXT", help="of the model, for its card")
     parser.add_argument("--out", required=True, metavar="DIR", help="where NAME.npz goes")
 
@@ -54,6 +57,7 @@ def _import(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # 
             "name": opts.name,
             "threshold": opts.threshold,
             "action": opts.action,
+            "side": opts.side,
             "languages": sorted({*opts.language}),
             "label": opts.label,
         },

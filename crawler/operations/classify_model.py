@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawler.config.text import ACTIONS, SIDES
 from crawler.operations.answer import Answer
 from crawler.operations.classify_train import FIGURES, NAME, declare_texts, read_texts
 from crawler.operations.declared import Load, Work, WrongCall
@@ -31,14 +32,14 @@ def _declare_eval(parser: argparse.ArgumentParser) -> None:
     declare_texts(parser)
 
 
-def _eval(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # no setting matters here
+def _eval(opts: argparse.Namespace, load: Load) -> Answer:
     from dataclasses import asdict
 
     from crawler.classify.card import lines_of
     from crawler.classify.evaluate import evaluate
 
     model = _open(opts.model)
-    read = read_texts(opts)
+    read = read_texts(opts, load)
     said = evaluate(model.weights, read.found, sorted(model.languages))
     left = read.sentences()
     left += [
@@ -138,7 +139,9 @@ def _text_of(name: str, corpus: str | None) -> tuple[str, str | None]:
 def _declare_card(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model's file")
     parser.add_argument("--threshold", type=float, help="score below which a text is not wanted")
-    parser.add_argument("--action", choices=("score", "drop"), help="what a crawl does with such a text")
+    parser.add_argument("--action", choices=ACTIONS, help="what a crawl does with such a text: note "
+                        "the score, reject it, or hold it for a person (gristmill dataset held)")  # fmt: skip
+    parser.add_argument("--side", choices=SIDES, help="such a text scores below the threshold, or there and above")
     parser.add_argument("--out", metavar="FILE", help="where the changed model goes; the given file stays as it is")
 
 
@@ -148,9 +151,9 @@ def _card(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # no
     from crawler.stages.classify.words import PROBE, computed
     from crawler.stages.models.file import write
 
-    changes = {name: getattr(opts, name) for name in ("threshold", "action") if getattr(opts, name) is not None}
+    changes = {name: getattr(opts, name) for name in ("threshold", "action", "side") if getattr(opts, name) is not None}
     if bool(changes) != (opts.out is not None):
-        raise WrongCall("--threshold and --action go into a new file: give --out with them, and only then")
+        raise WrongCall("--threshold, --action and --side go into a new file: give --out with them, and only then")
     if not 0.0 <= changes.get("threshold", 0.5) <= 1.0:
         raise WrongCall("--threshold: expected a number from 0 to 1")
     model = _open(opts.model)

@@ -7,6 +7,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from crawler.config.text import ACTIONS
 from crawler.operations.answer import Answer
 from crawler.operations.classify_perplexity import declare_training, train_perplexity
 from crawler.operations.common import reading, refuse_url
@@ -31,17 +32,21 @@ def declare_texts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--most", type=int, default=MOST, help=f"texts that are read of one --keep or --drop ({MOST})")
 
 
-def read_texts(opts: argparse.Namespace) -> Examples:
-    """The judged texts; a text without a language is identified. Raises: WrongCall, InputError, StorageError."""
+def read_texts(opts: argparse.Namespace, load: Load) -> Examples:
+    """The judged texts; a text without a language is identified, one that a record lacks comes from the archive.
+
+    Raises: WrongCall, InputError, StorageError; ConfigError where a text has to come from the archive.
+    """
     from crawler.classify import examples
     from crawler.classify.languages import identified
+    from crawler.documents.archived_text import ArchivedTexts
 
     if not opts.labels and not (opts.keep or opts.drop):
         raise WrongCall("no judged texts: give --labels, or --keep and --drop")
     read = examples.Examples()
     with reading() as tell:
         tell("reading judged texts …")
-        examples.read_labels(opts.labels, read)
+        examples.read_labels(opts.labels, read, ArchivedTexts(load))
         examples.read_texts(opts.keep, 1.0, read, opts.most)
         examples.read_texts(opts.drop, 0.0, read, opts.most)
         read.found = identified(read.found)
@@ -53,14 +58,14 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     declare_texts(parser)
     parser.add_argument("--out", required=True, metavar="DIR", help="where NAME.npz goes")
     parser.add_argument("--threshold", type=float, default=0.5, help="score below which a text is not wanted (0.5)")
-    parser.add_argument("--action", choices=("score", "drop"), default="score", help="what a crawl does with such a "
-                        "text: note the score, or reject it (score)")  # fmt: skip
+    parser.add_argument("--action", choices=ACTIONS, default="score", help="what a crawl does with such a "
+                        "text: note the score, reject it, or hold it for a person (score)")  # fmt: skip
     parser.add_argument("--licence", default=_LICENCE, metavar="TEXT", help="of the model, for its card")
     declare_training(parser)
     parser.add_argument("--seed", type=int, default=0, help="of the intervals (0)")
 
 
-def _train(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # no setting matters here
+def _train(opts: argparse.Namespace, load: Load) -> Answer:
     from dataclasses import asdict
     from pathlib import Path
 
@@ -74,7 +79,7 @@ def _train(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # n
     if not 0.0 < opts.threshold < 1.0:
         raise WrongCall("--threshold: expected a number between 0 and 1")
     refuse_url(opts.out)
-    read = read_texts(opts)
+    read = read_texts(opts, load)
     if opts.perplexity:
         return train_perplexity(opts, read)
     found = usable(read)

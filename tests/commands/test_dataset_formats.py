@@ -30,6 +30,7 @@ READS = {
     "query": ["corpus", "select domain, count(*), sum(char_count) from documents group by 1 order by 1"],
     "best": ["--json", "corpus"],
     "substrings": ["--min-tokens", "4", "--json", "corpus"],
+    "semantic": ["--json", "corpus"],
     "dedup": ["--json", "corpus", "other"],
     "page": ["corpus", "https://alder.example/0"],
     "diff": ["--json", "other", "corpus"],

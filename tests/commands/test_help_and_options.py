@@ -84,6 +84,7 @@ def test_a_misspelt_option_is_a_wrong_call(scrapy, module):
     [
         (["dataset", "verify", "--remove", "--domain", "x", "corpus"], "--remove, --domain: no option of verify"),
         (["dataset", "substrings", "--drop-old", "corpus"], "--drop-old goes with --remove"),
+        (["dataset", "semantic", "--drop-old", "corpus"], "--drop-old goes with --remove"),
         (["dataset", "contaminated", "--eval", "e", "--drop-old", "corpus"], "--drop-old goes with --remove"),
         (["dataset", "expire", "--older-than", "1", "--dry-run", "--by", "me", "corpus"], "--dry-run writes none"),
         (["dataset", "verify", "corpus", "another"], "unexpected 'another'"),

@@ -21,8 +21,11 @@ from crawler.explore.catalogue import Catalogue
 from crawler.explore.labels import FILE
 from crawler.explore.serve import bound, serving
 from crawler.storage.files.place import Place
+from crawler.storage.files.records import record_of
+from tests.classify.conftest import line_of
 from tests.explore.conftest import LIMIT, TOKEN
 from tests.support import corpus_crawl
+from tests.support.corpus_folder import Folder, document
 from tests.support.loopback_web import Answer, PolicyWeb
 
 HERE = "127.0.0.2"
@@ -137,7 +140,8 @@ def serious(page: Page) -> list[str]:
 
 
 PAGES = ["/0/", "/0/?field=domain", "/0/documents", "/0/documents?where=state%3Drejected&text=page&q=a", "/0/what-if",
-         "/0/what-if?QUALITY_MIN_SCORE=0.99", "/0/judge", "/0/judge?judge=Ada", "/0/nothing-here"]  # fmt: skip
+         "/0/what-if?QUALITY_MIN_SCORE=0.99", "/0/judge", "/0/judge?judge=Ada", "/0/learn",
+         "/0/nothing-here"]  # fmt: skip
 
 
 BROKEN = """() => [...document.querySelectorAll('td, th')].flatMap(cell => {
@@ -237,6 +241,50 @@ def test_keys_judge(watched: Watched, crawled: tuple[Path, PolicyWeb], request: 
         page.wait_for_load_state("load")  # the script that hears the next key is there
     lines = [json.loads(line) for line in (crawled[0] / FILE).read_text().splitlines()]
     assert [line["answer"] for line in lines if line["judge"] == name] == ["keep", "reject"]
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a corpus of sixty kept documents of two kinds, all of them judged."""
+    folder = Folder(tmp_path_factory.mktemp("learn") / "corpus")
+    corpus, lines = folder.opened(), []
+    for number in range(60):
+        line = line_of(number % 2 == 0, number)
+        site, doc_id = line["url"].split("/")[2], line["doc_id"]
+        made = document(number, url=line["url"], canonical_url=line["url"], domain=site, text=line["text"])
+        corpus.keep(record_of(made) | {"doc_id": doc_id})
+        lines.append(json.dumps(line | {"text": "", "config_digest": ""}) + "\n")
+    corpus.close()
+    (folder.path / FILE).write_text("".join(lines))
+    listening = bound("127.0.0.1", 0)
+    catalogue = Catalogue(Place(str(folder.path)), folder.path.parent / "0.duckdb")
+    with serving(application([catalogue], from_mapping(), TOKEN), listening):
+        catalogue.start()
+        assert catalogue.wait(LIMIT)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    catalogue.close()
+
+
+def test_a_model_is_learned_and_its_slider_moves_what_would_go(chromium: Browser, labelled: str) -> None:
+    context = chromium.new_context(viewport={"width": 1200, "height": 900})
+    context.set_default_timeout(LIMIT * 1000)
+    watched = Watched(context, labelled)
+    page = watched.page
+    page.goto(f"{labelled}/0/learn")
+    page.get_by_role("button", name="Learn from 60 labels").click()
+    would_go = page.get_by_role("heading", name="Would go")  # the page asks again by itself until it is there
+    expect(would_go).to_contain_text("Would go: 30")
+    page.locator("#threshold").fill("0.99")
+    expect(would_go).not_to_contain_text("Would go: 30")
+    assert "threshold=0.99" in page.url
+    for width in (1200, 400):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert serious(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+    page.locator("#outcome table a").first.click()
+    expect(page.locator(".text")).to_be_visible()
+    watched.check()
+    context.close()
 
 
 def test_without_scripts_everything_works(chromium: Browser, base: str) -> None:

@@ -51,6 +51,8 @@ def test_tokens_are_weighted_by_quality(weight, tokens):
 def test_what_a_classifier_says_of_a_text_counts_before_its_quality():
     kept = Document(URL, token_estimate=1000, quality_score=0.4, classifier_scores={"taste": 0.9, "style": 0.1})
     assert outcome_entry(lease(), kept, 1.0).split()[1] == b"900"
+    kept.unwanted = ["taste"]  # a high score of what is not wanted is no worth
+    assert outcome_entry(lease(), kept, 1.0).split()[1] == b"100"
 
 
 def test_sitemaps_and_pages_without_a_document_say_nothing():

@@ -39,3 +39,6 @@ for (const part of document.querySelectorAll("[data-stream]")) {
   });
   window.addEventListener("pagehide", () => stream.close());
 }
+
+// A page with data-again is about work that goes on: it is asked for again until that has ended.
+if (document.querySelector("[data-again]")) setTimeout(() => location.reload(), 700);

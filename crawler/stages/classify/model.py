@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.config.text import ACTIONS, SIDES
 from crawler.stages.classify.fasttext import FastText
 from crawler.stages.classify.words import computed, features
 from crawler.stages.models.file import ModelError, Stored, load
 from crawler.stages.models.odds import CERTAIN, SCALE, probability
 
 KIND = "classifier"
-ACTIONS = ("score", "drop")
-"""What a crawl does with a text below the threshold: note the score, or reject the text."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +52,20 @@ class Weights:
 
 @dataclass(frozen=True)
 class Classifier:
-    """A loaded model. languages: ISO 639-1 codes that it was trained on. threshold: 0–1. action: of `ACTIONS`."""
+    """A loaded model. languages: ISO 639-1 codes that it was trained on. threshold: 0–1. action: of `ACTIONS`; side: of
+    `SIDES`.
+    """
 
     stored: Stored
     weights: Weights | FastText
     languages: frozenset[str]
     threshold: float
     action: str
+    side: str = "below"
+
+    def is_wrong(self, score: float) -> bool:
+        """True for a score on the side of the threshold that the action is for."""
+        return score < self.threshold if self.side == "below" else score >= self.threshold
 
     def score(self, text: str) -> float:
         """Probability that a text is to be kept, 0–1."""
@@ -82,11 +88,12 @@ def open_classifier(path: str) -> Classifier:
     try:
         sound = not isinstance(weights, Weights) or _is_sound(weights)
         threshold, action, languages = float(said["threshold"]), said["action"], frozenset(map(str, said["languages"]))
+        side = said.get("side", "below")  # a card of an older version has none
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError(f"model {path}: its card is not that of a classifier ({error}); train it again") from error
-    if not sound or not 0.0 <= threshold <= 1.0 or action not in ACTIONS or not languages:
+    if not sound or not 0.0 <= threshold <= 1.0 or not languages or action not in ACTIONS or side not in SIDES:
         raise ModelError(f"model {path}: its weights or its card are not those of a classifier; train it again")
-    return Classifier(stored, weights, languages, threshold, action)
+    return Classifier(stored, weights, languages, threshold, action, side)
 
 
 def _public(stored: Stored) -> FastText:

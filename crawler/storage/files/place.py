@@ -33,7 +33,7 @@ DRIVERS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "az": "azure", "a
 SHARDS, REJECTED, ARCHIVE, LEDGERS = "shards", "rejected", "archive", "manifest.d"
 HELD = "held"
 """Holds a folder for each kind of held page, `held/pii/` for example: its record waits there for a person."""
-HELD_KINDS = ("pii", "yield")
+HELD_KINDS = ("pii", "yield", "classifier", "safety")
 PAGES = (SHARDS, REJECTED, HELD)
 """The kinds of files with records of pages. What was held is neither kept nor rejected."""
 REPLACED = "replaced"
@@ -44,11 +44,13 @@ REGISTRY = "registry"
 """Holds one file a version, tags, and the places of derived folders (`crawler/storage/corpus/registry.py`)."""
 ANNOTATIONS = "annotations"
 """Holds a folder for each annotation (`crawler/dataset/annotations/`)."""
+MODELS = "models"
+"""Holds the classifiers that were learned from the corpus' labels, each under a name that its content has given it."""
 FOLDERS = (SHARDS, REJECTED, *(f"{HELD}/{kind}" for kind in HELD_KINDS), ARCHIVE)
 MANIFEST = "manifest.json"
 FORMAT = "crawler-corpus/1"
 _PARTS = ("files", "runs", "crawls")  # of the manifest, all of them lists
-_OURS = {SHARDS, REJECTED, HELD, ARCHIVE, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY, ANNOTATIONS}
+_OURS = {SHARDS, REJECTED, HELD, ARCHIVE, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY, ANNOTATIONS, MODELS}
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
 

@@ -24,8 +24,9 @@ from crawler.spark.partition import finish, judge
 from crawler.stages.chain import Chain, problems
 from crawler.stages.classify.model import Weights, open_classifier, packed
 from crawler.stages.classify.stage import ClassifyStage
-from crawler.stages.classify.words import computed, features, words
+from crawler.stages.classify.words import PROBE, computed, features, words
 from crawler.stages.models.file import ModelError
+from crawler.stages.models.file import write as write_model
 from crawler.storage.archive.reader import read_archive
 from crawler.storage.files.shards import read_lines
 from tests.classify.conftest import line_of, text_of
@@ -35,14 +36,14 @@ from tests.support.process import scrapy
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory) -> Path:
-    """score.npz and drop.npz: the same weights, with another action on their cards."""
+    """score.npz, drop.npz and hold.npz: the same weights, with another action on their cards."""
     folder = tmp_path_factory.mktemp("models")
     labels = [line_of(good, number) for number in range(30) for good in (True, False)]
     (folder / "labels.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in labels))
     read = Examples()
     read_labels([str(folder / "labels.jsonl")], read)
     made = train(usable(read))
-    for action in ("score", "drop"):
+    for action in ("score", "drop", "hold"):
         card, _ = card_of(made, Said(action, ("labels.jsonl",), "own", "2026-11-20", 0.5, action))
         save(folder / f"{action}.npz", card, made)
     return folder
@@ -64,6 +65,33 @@ def test_every_classifier_scores_and_only_one_whose_card_says_drop_rejects(model
     assert verdict.reason is DropReason.LOW_CLASSIFIER_SCORE and set(bad.classifier_scores) == {"score", "drop"}
     assert verdict.detail.startswith("drop: 0.") and verdict.detail.endswith("is below 0.5")
     assert stage(models, "score")(bad) is bad
+
+
+def test_a_text_that_a_card_holds_goes_on_and_waits_unless_it_waits_already_or_is_rejected(models):
+    from crawler.document import Drop
+
+    bad = page(text_of(False, 99))
+    assert stage(models, "hold")(bad) is bad and bad.verdict is None
+    assert bad.hold == Drop("classify", DropReason.HELD_CLASSIFIER, bad.hold.detail)
+    assert bad.hold.detail == f"hold: {bad.classifier_scores['hold']:.4f} is below 0.5"
+    good = page(text_of(True, 99))
+    assert stage(models, "hold")(good).hold is None
+    waiting, before = page(text_of(False, 99)), Drop("pii", DropReason.HELD_PII, "a sign")
+    waiting.hold = before
+    assert stage(models, "hold")(waiting).hold is before
+    assert stage(models, "hold", "drop")(page(text_of(False, 99))).reason is DropReason.LOW_CLASSIFIER_SCORE
+
+
+def test_a_card_of_the_other_side_rejects_high_scores_and_is_no_worth_for_the_frontier(models, tmp_path):
+    model = open_classifier(str(models / "drop.npz"))
+    said = model.stored.card["classifier"] | {"side": "above"}
+    card = model.stored.card | {"classifier": said}
+    write_model(models / "above.npz", card, {"weights": model.weights}, PROBE.encode(), computed)
+    good, bad = page(text_of(True, 99)), page(text_of(False, 99))
+    above = stage(models, "above")
+    assert above(bad) is bad and bad.unwanted == ["above"]
+    verdict = above(good)
+    assert verdict.reason is DropReason.HIGH_CLASSIFIER_SCORE and verdict.detail.endswith("is not below 0.5")
 
 
 @pytest.mark.parametrize("language", ["ru", "und", None])
