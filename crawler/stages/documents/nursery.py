@@ -26,7 +26,7 @@ MEMORY = 1_536 * 2**20
 """Bytes of address space of a child, its libraries included: 113 pages take 68 MB, a bomb 3 GB (measured)."""
 MAX_ANSWER = 256 * 2**20
 """Bytes that a child may say."""
-READERS = {"pdf": "pdf"}
+READERS = {"pdf": "pdf", "docx": "docx", "odt": "odt", "epub": "epub"}
 """Module of each kind, here beside."""
 Reader = Callable[[bytes, dict[str, Any]], Iterator[Facts | Content]]
 """A reader yields the facts, then the content. Raises: UnreadableError."""
