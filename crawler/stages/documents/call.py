@@ -31,7 +31,7 @@ _REASONS = {
     )
 }  # fmt: skip
 _BY_SIGNAL: dict[int, tuple[Reason, str]] = {
-    signal.SIGABRT: (DropReason.DOCUMENT_MEMORY, f"the reader got no more than {MEMORY // 2**20} MiB of memory"),
+    signal.SIGABRT: (DropReason.DOCUMENT_MEMORY, "the reader got no more memory"),
     signal.SIGXCPU: (DropReason.DOCUMENT_CPU, "more CPU time than STAGE_TIMEOUT_SECONDS"),
     signal.SIGALRM: (DropReason.DOCUMENT_CPU, f"no answer within {WALL} times STAGE_TIMEOUT_SECONDS"),
 }

@@ -28,6 +28,8 @@ PLUS = "plus:datamining"
 _CC = "http://creativecommons.org/ns#"
 _DC = "http://purl.org/dc/elements/1.1/"
 _ADDRESS = re.compile(r"https?://[^\s<>\"']{4,300}")
+_PROHIBITED = re.compile(rb"DMI-PROHIBITED[A-Z-]{0,60}")
+_RESERVED = re.compile(rb"tdm[:_-]reservation[\"'=>\s]{1,20}1", re.IGNORECASE)
 _ROBOTS = frozenset({"robots", "x-robots-tag"})
 
 
@@ -45,11 +47,13 @@ def parsed(data: bytes) -> Any:
 def read_xmp(data: bytes, facts: Facts) -> None:
     """Add what an XMP packet says to the facts; statements that are there already stay."""
     root = parsed(data)
-    if root is None:
-        return
-    for name, value in _properties(root):
+    properties = [] if root is None else _properties(root)
+    for name, value in properties:
         space, _, local = name.rpartition("}")
         state(facts, space.lstrip("{"), local, value)
+    if not properties:  # nobody can read it: what may be a refusal in it is taken for one
+        facts.metas += [(PLUS, found.decode()) for found in _PROHIBITED.findall(data[:MAX_XML])[:5]]
+        facts.metas += [("tdm-reservation", "1")] if _RESERVED.search(data[:MAX_XML]) else []
 
 
 def state(facts: Facts, space: str, local: str, value: str) -> None:
