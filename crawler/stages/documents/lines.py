@@ -130,7 +130,9 @@ def _sampled(start: int, end: int) -> list[int]:
 def _is_odd(page: _Page, text: str, indices: list[int]) -> bool:
     """True where most of the letters have no meaning outside their font."""
     unknown = sum(c.FPDFText_HasUnicodeMapError(page.text, index) == 1 for index in indices)
-    return unknown >= _MOST_ODD * len(indices) or len(_ODD.findall(text)) >= _MOST_ODD * len(text)
+    if unknown >= _MOST_ODD * len(indices):
+        return True
+    return _ODD.search(text) is not None and len(_ODD.findall(text)) >= _MOST_ODD * len(text)
 
 
 def _as_written(page: _Page, text: str, start: int) -> str:
