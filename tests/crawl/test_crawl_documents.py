@@ -146,6 +146,7 @@ def test_a_replay_and_the_batch_job_give_the_same_records(crawled, tmp_path):
         assert {n: v for n, v in record.items() if n not in OF_THE_RUN} == {
             n: v for n, v in other.items() if n not in OF_THE_RUN
         }
-        parts = [(part["start"], part["end"], part["type"]) for part in record["parts"]]
+        spans = record["parts"]
+        parts = list(zip(spans["start"], spans["end"], spans["type"], strict=True))
         assert (batch[url].text, batch[url].parts) == (record["text"], parts)
         assert batch[url].document_kind == record["document_kind"]
