@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from crawler.config.documents import DocumentsConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.documents.call import THE_NURSERY, Reading
+from crawler.stages.documents.markdown import READER, read_markdown
 from crawler.stages.documents.model import Facts, FileText
+from crawler.stages.parse.links import join
 from crawler.stages.text.normal import line_of
+from crawler.wire.media import media_type
 
 MAX_HEAD_CHARS = 1_000
 """Characters of title and author."""
 TIMING = "document_child"
 """Beside the stages' names in `Document.timings`: CPU seconds of the child that read the file."""
+
+
+_MARKDOWN = frozenset({"text/markdown", "text/x-markdown"})
+_NAMES = (".md", ".markdown", ".mdown", ".mkd")
+
+
+def is_markdown(doc: Document) -> bool:
+    """True for a text whose type, or, where that says no more than text, whose address says so."""
+    essence = media_type(doc.content_type).essence
+    return essence in _MARKDOWN or (essence in {"", "text/plain"} and urlsplit(doc.url).path.lower().endswith(_NAMES))
+
+
+def take_markdown(doc: Document, text: str, max_links: int) -> None:
+    """The blocks of a text in Markdown wait in `doc.tree`; its links are absolute from here on."""
+    content = read_markdown(text)
+    doc.document_kind, doc.extractor = "markdown", READER
+    doc.title = line_of(content.title, MAX_HEAD_CHARS) or doc.title
+    links = (joined for link in content.links if (joined := join(doc.url, link)))
+    doc.links = list(dict.fromkeys(links))[:max_links]
+    doc.tree = FileText(content.blocks)
 
 
 @dataclass(frozen=True, slots=True)

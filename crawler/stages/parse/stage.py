@@ -18,7 +18,7 @@ from crawler.document import Document, Drop, DropReason
 from crawler.policy.signals.meta_robots import is_for_robots
 from crawler.stages.parse.consent import PAGE_WORDS, consent_words
 from crawler.stages.parse.embedded import embedded_text
-from crawler.stages.parse.files import FileReader
+from crawler.stages.parse.files import FileReader, is_markdown, take_markdown
 from crawler.stages.parse.links import base_url, join, links_of, refresh_of
 from crawler.stages.parse.mail import read_mail
 from crawler.stages.parse.prescan import hostile_reason
@@ -105,10 +105,13 @@ class ParseStage:
             text, doc.charset = decoded
             if (markup := markup_in(text, is_page=kind == "html")) is not None:
                 text, kind = _take_markup(doc, markup)
-        if kind == "text":
+        if kind == "html":
+            return self._read_tree(doc, text)
+        if is_markdown(doc):
+            take_markdown(doc, text, self._max_links)
+        else:
             doc.tree = text
-            return doc
-        return self._read_tree(doc, text)
+        return doc
 
     def _read_tree(self, doc: Document, text: str) -> Document | Drop:
         tree = parse_html(text)
