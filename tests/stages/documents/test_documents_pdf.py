@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -197,6 +199,18 @@ def test_without_the_packages_the_reason_names_them(judged, monkeypatch):
 def test_the_same_file_gives_the_same_text_every_time(judged):
     body = pdf_of([paragraphs(PROSE, head="Mills", foot=str(n)) for n in range(5)])
     assert len({(judged(body).text, tuple(judged(body).parts)) for _ in range(3)}) == 1
+
+
+def test_a_chain_that_meets_no_document_has_loaded_none_of_their_libraries_and_started_nothing():
+    told = (
+        "import sys; from crawler.config import from_mapping; from crawler.stages.chain import Chain;"
+        "from crawler.document import Document; from crawler.stages.documents.call import THE_NURSERY;"
+        "chain = Chain(from_mapping({}), ('parse', 'optout'));"
+        "doc = chain.run(Document('http://a.test/', html=b'<p>words', content_type='text/html'));"
+        "print(sorted({'pypdfium2', 'pypdf'} & set(sys.modules)), THE_NURSERY._process, doc.document_kind)"
+    )
+    done = subprocess.run([sys.executable, "-c", told], stdout=subprocess.PIPE, check=True, text=True)
+    assert done.stdout == "[] None html\n"
 
 
 ARABIC = "السلام عليكم ورحمة الله. الطحان الأول لا ينام قبل الفجر، ولا يأكل إلا مع أهله."
