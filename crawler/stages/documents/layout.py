@@ -226,9 +226,9 @@ def _block(one: _Paragraph, body: float, sizes: list[float], known: Counter[str]
         text += "-"
     if one.note:
         return Block("paragraph", text, role="footnote")
-    if one.is_item:
-        return Block("list", text)
     is_large = one.size > _LARGER * body and len(text) <= _HEADING_CHARS
+    if one.is_item and not is_large:
+        return Block("list", text)
     is_bold = _is_all_bold(one) and len(text.split()) <= _BOLD_WORDS and not text.endswith((".", ",", ";"))
     if (is_large or is_bold) and any(map(str.isalpha, text)):
         size = round(one.size, 1)

@@ -43,6 +43,7 @@ _GARBLED = 0.3
 _STRANGE = re.compile(r"[A-Za-z][{|}~\\^`@#$%<>=]+[A-Za-z]")
 _MOST_STRANGE = 0.12
 """Share of the words with such a sign between two letters: a font whose letters are shifted."""
+_LEADERS = re.compile(r"(?:\. ?){5,200}[ .]?(?:\d{1,4}|[ivxlc]{1,8})$")
 _LENGTH = re.compile(rb"/Linearized.{0,200}?/L\s+(\d{1,12})", re.DOTALL)
 _DATE = re.compile(r"(?:D:)?((?:19|20)\d\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])")
 _PASSWORD, _SECURITY = 4, 5
@@ -127,9 +128,16 @@ def _content(pdf: pypdfium2.PdfDocument, facts: Facts, max_links: int) -> Conten
             raise UnreadableError("too_large", f"more than {MAX_CHARS:,} characters before page {number + 2}")
     _check(pages, counts, facts)
     pages, counts["running_lines"] = without_heads(pages)
+    counts["contents_lines"] = sum(map(_is_of_contents, (line for page in pages for line in page)))
+    pages = [[line for line in page if not _is_of_contents(line)] for page in pages]
     blocks = blocks_of(pages)
     title = "" if facts.title else next((b.text for b in blocks[:3] if b.form == "heading" and b.level == 1), "")
     return Content(blocks=blocks, links=list(links), title=title, counts={n: k for n, k in counts.items() if k})
+
+
+def _is_of_contents(line: Line) -> bool:
+    """True for an entry of a table of contents, which points at a page by a row of dots."""
+    return _LEADERS.search(line.text[-300:]) is not None
 
 
 def _page(

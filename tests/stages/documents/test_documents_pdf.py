@@ -104,6 +104,18 @@ def test_a_list_has_its_items_and_a_note_stands_behind_the_paragraph_that_it_int
     ]  # fmt: skip
 
 
+def test_entries_of_a_table_of_contents_go_and_are_counted(read):
+    contents = [(72, 700 - 14 * n, 11, f"{n} The wheel {'. ' * 20}{n + 2}") for n in range(3)]
+    found = read(pdf_of([shown(contents), paragraphs(PROSE + "\nThey waited . . . and went.")]))
+    assert texts(found)[0].startswith("The miller") and "waited . . . and went" in " ".join(texts(found))
+    assert found.content.counts["contents_lines"] == 3
+
+
+def test_a_numbered_heading_is_a_heading(read):
+    found = read(pdf_of([shown([(72, 740, 18, "1. The wheel")]) + b"\n" + paragraphs(PROSE)]))
+    assert (found.content.blocks[0].form, found.content.blocks[0].text) == ("heading", "1. The wheel")
+
+
 def test_a_page_that_is_turned_reads_as_one_that_is_not(read):
     straight = texts(read(pdf_of([paragraphs(PROSE)])))
     turned = b"q 0 1 -1 0 595 0 cm " + paragraphs(PROSE, top=500) + b" Q"
