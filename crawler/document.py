@@ -308,9 +308,14 @@ class DropReason:
         unreached=True,
     )
     TOO_LARGE = _fetch(
-        "too_large", "The body is larger than DOWNLOAD_MAXSIZE, before or after decompression.", "the page is too large"
+        "too_large",
+        "The body is larger than DOWNLOAD_MAXSIZE (a document: DOCUMENT_MAXSIZE), before or after decompression, or a "
+        "document has more pages than DOCUMENT_MAX_PAGES.",
+        "the page is too large",
     )
-    NOT_TEXT = _fetch("not_text", "A content type that the stages do not read.", "the answer is not text", answer=True)
+    NOT_TEXT = _fetch(
+        "not_text", "A content type that the stages do not read here.", "the answer is not text", answer=True
+    )
     BROKEN_RECORD = _fetch(
         "broken_record",
         "Replay: the archive cannot be read there; the detail says why, warc_file and warc_offset where.",
@@ -342,6 +347,29 @@ class DropReason:
     TOO_SHORT = _text(
         "too_short", "Fewer words than EXTRACTION_MIN_WORDS, or no more beside a list of persons.", no_page=True
     )
+    ENCRYPTED = _text("encrypted", "A document that opens with a password only.", "it opens with a password only")
+    NEEDS_OCR = _text(
+        "needs_ocr",
+        "A document whose pages are pictures of text: it is in the archive, and its text has to be recognised.",
+        "its pages are pictures of text",
+    )
+    GARBLED = _text(
+        "garbled",
+        "A document whose fonts do not say which letters they draw: what can be read of it is not its text.",
+        "its fonts do not say which letters they draw",
+    )
+    BROKEN_DOCUMENT = _text(
+        "broken_document", "A file that is not what it says it is, or is damaged.", "the file is damaged"
+    )
+    TRUNCATED = _failure(
+        "truncated", "A document whose end is missing; a later run tries again.", "the end of the file is missing"
+    )
+    DOCUMENT_MEMORY = _failure("document_memory", "Reading the document takes more memory than a document may take.")
+    DOCUMENT_CPU = _failure(
+        "document_cpu",
+        "Reading the document takes more CPU time than STAGE_TIMEOUT_SECONDS, or hung for five times as long.",
+    )
+    DOCUMENT_CRASH = _failure("document_crash", "The process that reads a document died on it.")
     HELD_YIELD = _text(
         "held_yield",
         "Pages of this shape suddenly give under YIELD_MIN_SHARE of what they gave and say the same, as does this one.",
@@ -670,6 +698,8 @@ class Columns:
     content_hash: str = ""  # "sha256:" + hex of the response body
     extraction_yield: float | None = None  # characters out / bytes in
     extractor: str = ""
+    document_kind: str | None = None  # "html", "text", "pdf", "docx", "odt", "epub", "rtf", "mail", "markdown", …
+    page_count: int | None = None  # of a document that has pages
     extraction_confidence: float | None = None  # F1 that the learned extractor expects of its text, 0–1
     page_type: str | None = None  # "article", "forum", …, as the learned extractor reads the page
     page_type_score: float | None = None  # its probability, 0–1

@@ -3,6 +3,7 @@
 from crawler.config.config import SECTIONS, Config, declared, from_mapping, load, sections
 from crawler.config.crawl import CrawlConfig
 from crawler.config.declare import ConfigError, Getter, setting
+from crawler.config.documents import DocumentsConfig
 from crawler.config.frontier import FrontierConfig
 from crawler.config.language import LanguageConfig
 from crawler.config.policy import PolicyConfig
@@ -19,6 +20,7 @@ __all__ = [
     "CrawlConfig",
     "DecontaminationConfig",
     "DedupConfig",
+    "DocumentsConfig",
     "ExtractionConfig",
     "FrontierConfig",
     "Getter",

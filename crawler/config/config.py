@@ -21,6 +21,7 @@ from crawler.config import eval_sets
 from crawler.config.browser import BrowserConfig
 from crawler.config.crawl import CrawlConfig, default_worker_id
 from crawler.config.declare import ConfigError, Getter, load_section
+from crawler.config.documents import DocumentsConfig
 from crawler.config.frontier import FrontierConfig
 from crawler.config.language import LanguageConfig
 from crawler.config.metrics import MetricsConfig
@@ -59,6 +60,7 @@ class Config:
     policy: PolicyConfig
     signature: SignatureConfig
     browser: BrowserConfig
+    documents: DocumentsConfig
     extraction: ExtractionConfig
     language: LanguageConfig
     quality: QualityConfig

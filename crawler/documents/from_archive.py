@@ -31,6 +31,7 @@ from crawler.urls.refresh import read_header
 from crawler.urls.rel_canonical import from_headers
 from crawler.urls.tracking import extended_policy
 from crawler.version import __version__
+from crawler.wire.files import file_kind
 from crawler.wire.media import media_type
 
 UNKNOWN = "unknown"
@@ -153,9 +154,20 @@ def _judge(doc: Document, response: ArchivedResponse, config: Config) -> None:
     doc.optout_signals += headers.signals
     if response.kind == "revisit":  # a page that did not change may still have changed its mind
         doc.verdict = doc.verdict or headers.drop or decide_unread(doc.optout_signals, profile, response.url)
-    doc.verdict = doc.verdict or _on_fetch(response) or headers.drop
+    doc.verdict = doc.verdict or _on_fetch(response) or _too_large(response, config) or headers.drop
     for capture in response.captures:  # drawn with data that may not be kept
         doc.verdict = doc.verdict or _refusal_of(capture, config)
+
+
+def _too_large(response: ArchivedResponse, config: Config) -> Drop | None:
+    """A page may be as large as DOWNLOAD_MAXSIZE says, a document as DOCUMENT_MAXSIZE says."""
+    limit, size = config.policy.max_body_bytes, len(response.body)
+    if size <= min(limit, config.documents.max_bytes):
+        return None
+    name = "DOWNLOAD_MAXSIZE"
+    if file_kind(declared_type(response.headers), response.body) is not None:
+        name, limit = "DOCUMENT_MAXSIZE", config.documents.max_bytes
+    return Drop("fetch", DropReason.TOO_LARGE, f"{size:,} bytes; {name}={limit}") if size > limit else None
 
 
 def _capture(response: ArchivedResponse, config: Config) -> Capture:

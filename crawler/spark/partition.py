@@ -118,10 +118,11 @@ def judge(
     every page then has a process of its own.
     """
     judge_one = judge_carefully if careful() else judge_page
+    limit = max(config.policy.max_body_bytes, config.documents.max_bytes)
     for number, name in archives:
         problems: list[ReadProblem] = []
         unread: list[ArchiveError] = []
-        pages = read_archive(name, on_problem=problems.append, on_unread=unread.append, revisits=True)
+        pages = read_archive(name, on_problem=problems.append, on_unread=unread.append, revisits=True, max_bytes=limit)
         for count, response in enumerate(pages):
             doc = judge_one(config, response)
             yield Judged((number, count), doc if refused is None else _unless_refused(doc, refused.value, config))

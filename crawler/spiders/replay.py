@@ -241,7 +241,7 @@ class ReplaySpider(Spider):
         return done
 
     async def _steps_of(self, name: str, mark: Bookmark, done: set[Spot]) -> AsyncGenerator[Step, None]:
-        limit = self.config.policy.max_body_bytes
+        limit = max(self.config.policy.max_body_bytes, self.config.documents.max_bytes)
         archive = Archive(name, start=mark.offset, max_bytes=limit, anonymous=self.plan.anonymous)
         found, offset = iter(archive), mark.offset
         while (taken := await asyncio.to_thread(take, found)).items or taken.error:

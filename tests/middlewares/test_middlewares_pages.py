@@ -112,7 +112,8 @@ def test_only_text_is_read_and_only_so_much_of_it(web, outcomes):
             "/plain": web.reply(content_type="TEXT/PLAIN"),
             "/twice": web.reply(content_type="text/html, text/html; charset=utf-8"),
             "/untyped": web.reply(content_type=None),
-            "/pdf": web.reply(content_type="application/pdf"),
+            "/sheet": web.reply(content_type="application/vnd.ms-excel"),
+            "/silent": web.reply(body=b"\x7fELF" + b"x" * 100, content_type="application/octet-stream"),
             "/image": endless,
             "/declared": web.reply(body=b"x" * 20_000),
             "/bomb": web.reply(body=gzip.compress(b"x" * 3_000_000), headers=[("Content-Encoding", "gzip")]),
@@ -127,7 +128,8 @@ def test_only_text_is_read_and_only_so_much_of_it(web, outcomes):
     for path in ("/html", "/xhtml", "/plain", "/twice", "/untyped", "/zipped", "/named"):
         assert found[path]["outcome"] == "page", (path, found[path])
     for path, reason in {
-        "/pdf": "not_text",
+        "/sheet": "not_text",
+        "/silent": "not_text",
         "/image": "not_text",
         "/declared": "too_large",
         "/bomb": "too_large",

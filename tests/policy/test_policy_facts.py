@@ -24,7 +24,11 @@ HEADERS = {
     "rsl": [(b"Link", b'<https://a.test/l.xml>; rel="license"; type="application/rsl+xml"')],
     "creative-commons": [(b"Link", f'<{CC}>; rel="license"'.encode())],
 }
-METAS = {"meta-robots": [("robots", "noai")]}
+METAS = {
+    "meta-robots": [("robots", "noai")],
+    "plus-data-mining": [("plus:datamining", "DMI-PROHIBITED-AIMLTRAINING")],
+    "pdf-permissions": [("pdf:copy", "forbidden")],
+}
 FILES = {
     "ai.txt": b"User-Agent: *\nDisallow: /\n",
     "trust.txt": b"datatrainingallowed=no\n",

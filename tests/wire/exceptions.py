@@ -40,10 +40,11 @@ EXCEPTIONS: dict[str, Exempt] = {
     ),
     **_all("coding-gzip-members", "kept", "all members are the page (RFC 1952 section 2.2); Chromium reads the first"),
     **_all(
-        "coding-none-but-gzip plain-is-pdf html-is-pdf html-is-png html-is-gzip plain-is-postscript",
+        "coding-none-but-gzip html-is-png html-is-gzip plain-is-postscript",
         "not_text",
         "the bytes of a file format are no text, whatever their label says",
     ),
+    **_all("plain-is-pdf html-is-pdf", "truncated", "a PDF is one whatever its label says, and this one has no end"),
     **_all("text-css text-json text-javascript", "not_text", "code and data are no text to read"),
     **_all(
         "xml-root-other xml-root-rss xml-root-atom xml-none-other",

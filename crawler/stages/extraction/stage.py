@@ -33,6 +33,8 @@ from trafilatura import bare_extraction
 
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.stages.documents.model import FileText
+from crawler.stages.extraction.blocks import of_blocks
 from crawler.stages.extraction.cells import square_tables
 from crawler.stages.extraction.code import Listing, code_blocks, code_chars, languages_of, listings
 from crawler.stages.extraction.common import correct
@@ -123,19 +125,14 @@ class ExtractionStage:
         """
         tree, doc.tree = doc.tree, None
         size = len(doc.html)
-        if is_redirect(doc.refresh):
-            return _leads_on(doc)
+        if (settled := _settled(doc, tree)) is not None:
+            return settled
         contents: list[Contents] = []
         code: list[Listing] = []
         tags = frozenset[str]()
         doc.method_used = doc.method_used or "fast"  # a record of JSON has named its own
-        if isinstance(tree, str):
-            found, doc.extractor = (
-                of_lines(_plain(tree)),
-                doc.extractor or "plain",
-            )  # an archive's reader may have named it
-        elif tree is None:
-            found = Written()
+        if tree is None or isinstance(tree, str | FileText):
+            found = self._as_it_stands(doc, tree)
         else:
             self._prepare(doc, tree)
             marked, code, verse = code_chars(tree), listings(tree), verse_chars(tree)
@@ -146,7 +143,7 @@ class ExtractionStage:
             doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(found.text), 1)), 4)
             doc.quality_signals["marked_verse"] = round(min(1.0, verse / max(len(found.text), 1)), 4)
         found = found.edited(normalise(found.text).strip())
-        if not isinstance(tree, str):
+        if not isinstance(tree, str | FileText):
             found = found.edited(without_contents(without_tags(found.text, tags), contents))
             text, doc.quality_signals["signposts"] = without_signposts(found.text)
             found = found.edited(text)
@@ -166,6 +163,15 @@ class ExtractionStage:
         if doc.word_count < self._min_words:
             return Drop(self.name, DropReason.TOO_SHORT, f"{doc.word_count} words, needs {self._min_words}")
         return doc
+
+    def _as_it_stands(self, doc: Document, tree: str | FileText | None) -> Written:
+        """What needs no extractor; an archive's reader may have named one."""
+        if isinstance(tree, FileText):
+            return of_blocks(tree.blocks, self._format)
+        if tree is None:
+            return Written()
+        doc.extractor = doc.extractor or "plain"
+        return of_lines(_plain(tree))
 
     def _prepare(self, doc: Document, tree: Any) -> None:
         """Read what the page says of itself, and correct the tree for every extractor."""
@@ -302,6 +308,13 @@ class ExtractionStage:
         share = self._chain.min_share_of_full
         lines_won = _is_flat(text) and not _is_flat(full) and len(full) >= share * len(text)
         return lines_won or len(text) < share * len(full)
+
+
+def _settled(doc: Document, tree: Any) -> Drop | None:
+    """The verdict on what has no text of its own to look for."""
+    if is_redirect(doc.refresh):
+        return _leads_on(doc)
+    return tree.drop if isinstance(tree, FileText) else None
 
 
 def _leads_on(doc: Document) -> Drop:

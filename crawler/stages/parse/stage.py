@@ -13,11 +13,12 @@ from typing import Any, ClassVar
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HTMLParser, document_fromstring
 
-from crawler.config import ExtractionConfig
+from crawler.config import Config, CrawlConfig, DocumentsConfig, ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.policy.signals.meta_robots import is_for_robots
 from crawler.stages.parse.consent import PAGE_WORDS, consent_words
 from crawler.stages.parse.embedded import embedded_text
+from crawler.stages.parse.files import FileReader, is_markdown, take_markdown
 from crawler.stages.parse.links import base_url, join, links_of, refresh_of
 from crawler.stages.parse.mail import read_mail
 from crawler.stages.parse.prescan import hostile_reason
@@ -29,6 +30,7 @@ from crawler.stages.parse.visible import visible_words
 from crawler.stages.text.charset import decode
 from crawler.stages.text.normal import line_of
 from crawler.urls.rel_canonical import from_links
+from crawler.wire.files import file_kind
 from crawler.wire.media import media_kind
 
 MAX_STATEMENTS = 500
@@ -60,24 +62,40 @@ _FOR_ROBOTS = {"robots": "robots", "x-robots-tag": "robots", "tdm-reservation": 
 _VOCABULARY = re.compile(r"[:.]")
 
 
+def of_config(config: Config) -> ParseStage:
+    """The stage as a configuration asks for it."""
+    return ParseStage(config.extraction, config.documents, config.crawl.stage_timeout_seconds)
+
+
 class ParseStage:
     """Bytes to one shared lxml tree, with everything a page says about itself and where it leads."""
 
     name: ClassVar[str] = "parse"
 
-    def __init__(self, config: ExtractionConfig | None = None) -> None:
+    def __init__(
+        self,
+        config: ExtractionConfig | None = None,
+        documents: DocumentsConfig | None = None,
+        seconds: float = CrawlConfig().stage_timeout_seconds,
+    ) -> None:
         self._max_links = (config or ExtractionConfig()).max_links
+        self._read_file = FileReader(documents or DocumentsConfig(), seconds, self._max_links)
 
     def __call__(self, doc: Document) -> Document | Drop:
         """Parse `doc.html` by `doc.content_type`.
 
-        Drops: not_text (a type the stages cannot read), undecodable, hostile_html.
+        Drops: not_text (a type the stages cannot read), undecodable, hostile_html; those of `FileReader`.
         """
         if doc.fields:
+            doc.document_kind = "json"
             return self._read_record(doc)
+        if (file := file_kind(doc.content_type, doc.html)) is not None:
+            found = self._read_file(doc, file)
+            return self._read_markup_of(doc, found) if isinstance(found, str) else found or doc
         kind = media_kind(doc.content_type, doc.html)
         if kind is None:
             return Drop(self.name, DropReason.NOT_TEXT, f"content type {doc.content_type[:100]!r}")
+        doc.document_kind = kind
         if kind in {"rtf", "mail"}:
             text, kind = _read_other(doc, kind)
         else:
@@ -87,9 +105,15 @@ class ParseStage:
             text, doc.charset = decoded
             if (markup := markup_in(text, is_page=kind == "html")) is not None:
                 text, kind = _take_markup(doc, markup)
-        if kind == "text":
+        if kind == "html":
+            return self._read_tree(doc, text)
+        if is_markdown(doc):
+            take_markdown(doc, text, self._max_links)
+        else:
             doc.tree = text
-            return doc
+        return doc
+
+    def _read_tree(self, doc: Document, text: str) -> Document | Drop:
         tree = parse_html(text)
         if isinstance(tree, str):
             return Drop(self.name, DropReason.HOSTILE_HTML, tree)
@@ -98,6 +122,13 @@ class ParseStage:
             _read_page(doc, tree, self._max_links)
             _read_what_is_shown(doc, tree)
         return doc
+
+    def _read_markup_of(self, doc: Document, markup: str) -> Document | Drop:
+        """A book is the page that its chapters make; what it says of itself stands outside of them."""
+        said, linked, title = doc.metas, doc.rel_links, doc.title
+        read = self._read_tree(doc, _take_markup(doc, markup)[0])
+        doc.metas, doc.rel_links, doc.title = [*said, *doc.metas], [*linked, *doc.rel_links], title or doc.title
+        return read
 
     def _read_record(self, doc: Document) -> Document | Drop:
         """A record of a JSON source: no links are followed from it."""

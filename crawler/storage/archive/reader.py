@@ -28,8 +28,8 @@ from crawler.wire.head import Headers, read_block
 
 __all__ = ["Archive", "ArchivedResponse", "ReadProblem", "expand", "read_archive"]
 
-MAX_BYTES = 10 * 2**20
-"""Payloads beyond this are reported, not read: the default of DOWNLOAD_MAXSIZE."""
+MAX_BYTES = 64 * 2**20
+"""Payloads beyond this are reported, not read: the default of DOCUMENT_MAXSIZE."""
 BEYOND = "beyond the limit"
 _MAX_EVIDENCE = 2**20
 MAX_CAPTURES = 50

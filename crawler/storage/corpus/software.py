@@ -42,6 +42,8 @@ DECIDING = (
     "pydivsufsort",
     "scrapy-playwright",
     "playwright",
+    "pypdfium2",
+    "pypdf",
 )
 """Distributions that decide verdicts, texts or fingerprints: a test holds them to requirements.txt."""
 _MODEL = re.compile(r"[a-z]{2}[-_]core[-_](?:web|news|dep)[-_].+", re.IGNORECASE)

@@ -43,6 +43,7 @@ EXCEPTIONS = {
     "minimal": f" ({INDEXING})",
 }
 IN_PAGES = {"content-signal", "content-usage", "x-robots-tag", "meta-robots", "tdmrep", "rsl"}
+IN_PAGES |= {"plus-data-mining", "pdf-permissions"}  # and documents
 
 
 def warcinfo(fields):

@@ -1,0 +1,81 @@
+"""A file that is a ZIP of XML: what is really inflated is counted, whatever its directory says, and XML has limits."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from typing import Any
+
+from lxml import etree
+
+from crawler.stages.documents.model import UnreadableError
+
+MAX_MEMBERS = 20_000
+"""Members of one file: a long book with pictures has 2,000."""
+MAX_MEMBER = 64 * 2**20
+"""Bytes of one member, inflated; its tree takes ten times as much."""
+MAX_INFLATED = 256 * 2**20
+"""Bytes of all members that are read."""
+_ENCRYPTED = 1
+_PIECE = 2**20
+
+
+class Package:
+    """The members of one file. Raises: UnreadableError (truncated, broken_document, too_large)."""
+
+    def __init__(self, body: bytes) -> None:
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(body))
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
+            if b"PK\x05\x06" not in body:
+                raise UnreadableError("truncated", f"the file does not end within its {len(body):,} bytes") from error
+            raise UnreadableError("broken_document", f"ZIP: {error}"[:200]) from error
+        if len(self._zip.filelist) > MAX_MEMBERS:
+            raise UnreadableError("too_large", f"{len(self._zip.filelist):,} members; {MAX_MEMBERS:,} are read")
+        self._inflated = 0
+
+    def read(self, name: str) -> bytes | None:
+        """The bytes of a member; None where there is none. Raises: UnreadableError, also encrypted."""
+        try:
+            member = self._zip.getinfo(name)
+        except KeyError:
+            return None
+        if member.flag_bits & _ENCRYPTED:
+            raise UnreadableError("encrypted", f"{name[:100]} opens with a password only")
+        found = bytearray()
+        try:
+            with self._zip.open(member) as file:
+                while piece := file.read(_PIECE):
+                    found += piece
+                    self._count(len(piece), len(found), name)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError) as error:
+            raise UnreadableError("broken_document", f"{name[:100]}: {error}"[:200]) from error
+        return bytes(found)
+
+    def xml(self, name: str) -> Any:
+        """The root of a member that is XML; None where there is no such member. Raises: UnreadableError."""
+        data = self.read(name)
+        return None if data is None else root_of(data, name)
+
+    def _count(self, fresh: int, size: int, name: str) -> None:
+        self._inflated += fresh
+        if size > MAX_MEMBER or self._inflated > MAX_INFLATED:
+            raise UnreadableError("too_large", f"{name[:100]} holds more than {min(size, MAX_MEMBER):,} bytes unpacked")
+
+
+def root_of(data: bytes, name: str) -> Any:
+    """The root element: no entities, no network. Raises: UnreadableError where it is no XML, or nested too deep."""
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        return etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise UnreadableError("broken_document", f"{name[:100]}: {error}"[:200]) from error
+
+
+def local(element: Any) -> str:
+    """The name of an element without its namespace; "" for what is no element."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""

@@ -1,0 +1,102 @@
+"""A file that is no web page: read in a child process, what it says of itself first, so that policy decides on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from crawler.config.documents import DocumentsConfig
+from crawler.document import Document, Drop, DropReason
+from crawler.stages.documents.call import THE_NURSERY, Reading
+from crawler.stages.documents.markdown import READER, read_markdown
+from crawler.stages.documents.model import Facts, FileText
+from crawler.stages.parse.links import join
+from crawler.stages.text.normal import line_of
+from crawler.wire.media import media_type
+
+MAX_HEAD_CHARS = 1_000
+"""Characters of title and author."""
+TIMING = "document_child"
+"""Beside the stages' names in `Document.timings`: CPU seconds of the child that read the file."""
+
+
+_MARKDOWN = frozenset({"text/markdown", "text/x-markdown"})
+_NAMES = (".md", ".markdown", ".mdown", ".mkd")
+
+
+def is_markdown(doc: Document) -> bool:
+    """True for a text whose type, or, where that says no more than text, whose address says so."""
+    essence = media_type(doc.content_type).essence
+    return essence in _MARKDOWN or (essence in {"", "text/plain"} and urlsplit(doc.url).path.lower().endswith(_NAMES))
+
+
+def take_markdown(doc: Document, text: str, max_links: int) -> None:
+    """The blocks of a text in Markdown wait in `doc.tree`; its links are absolute from here on."""
+    content = read_markdown(text)
+    doc.document_kind, doc.extractor = "markdown", READER
+    doc.title = line_of(content.title, MAX_HEAD_CHARS) or doc.title
+    links = (joined for link in content.links if (joined := join(doc.url, link)))
+    doc.links = list(dict.fromkeys(links))[:max_links]
+    doc.tree = FileText(content.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class FileReader:
+    """Reads a file of a document within the limits of the settings. seconds: CPU time of one file."""
+
+    config: DocumentsConfig
+    seconds: float
+    max_links: int
+
+    def __call__(self, doc: Document, kind: str) -> str | Drop | None:
+        """Fill in what the file says of itself; its text waits in `doc.tree`, or is the HTML that comes back.
+
+        Drops: not_text where such files are not read here, too_large, encrypted, truncated, broken_document,
+        document_memory, document_cpu, document_crash. Where the file has said something of itself before it failed,
+        the drop waits in `doc.tree` until policy has decided.
+        """
+        if not self.config.reads(kind):
+            return Drop(
+                "parse", DropReason.NOT_TEXT, f"content type {doc.content_type[:100]!r}: {self.config.refusal(kind)}"
+            )
+        if len(doc.html) > self.config.max_bytes:
+            return Drop(
+                "fetch", DropReason.TOO_LARGE, f"{len(doc.html):,} bytes; DOCUMENT_MAXSIZE={self.config.max_bytes}"
+            )
+        doc.document_kind = kind
+        found = _read(kind, doc.html, self.config, self.seconds, self.max_links)
+        doc.timings[TIMING] = found.cpu
+        if found.facts is None:
+            return found.drop
+        _tell(doc, found.facts)
+        doc.method_used = "file"
+        return _take(doc, found)
+
+
+def _read(kind: str, body: bytes, config: DocumentsConfig, seconds: float, max_links: int) -> Reading:
+    return THE_NURSERY.read(kind, body, seconds=seconds, max_pages=config.max_pages, max_links=max_links)
+
+
+def _tell(doc: Document, facts: Facts) -> None:
+    doc.metas, doc.rel_links = facts.metas, facts.rel_links
+    doc.title = line_of(facts.title, MAX_HEAD_CHARS) or None
+    doc.author = line_of(facts.author, MAX_HEAD_CHARS) or None
+    if facts.date and facts.date <= (doc.crawled_at[:10] or "9"):
+        doc.pub_date = facts.date
+    doc.html_lang = facts.language.lower() or None
+    doc.page_count = facts.pages or None
+    doc.extractor = facts.reader
+
+
+def _take(doc: Document, found: Reading) -> str | None:
+    content = found.content
+    if content is None:
+        doc.tree = FileText(drop=found.drop)
+        return None
+    doc.links = content.links
+    doc.title = doc.title or line_of(content.title, MAX_HEAD_CHARS) or None
+    doc.quality_signals.update(content.counts)
+    if content.html:
+        return content.html
+    doc.tree = FileText(content.blocks)
+    return None

@@ -1,0 +1,37 @@
+"""The comparison of document readers counts words in their order, and its files hold the texts they are made of."""
+
+from __future__ import annotations
+
+import random
+
+from bench.documents.compare import common, f1
+from bench.documents.make import texts
+
+
+def by_table(one, other):
+    row = [0] * (len(other) + 1)
+    for word in one:
+        before = 0
+        for at, candidate in enumerate(other, 1):
+            before, row[at] = row[at], before + 1 if word == candidate else max(row[at], row[at - 1])
+    return row[-1]
+
+
+def test_the_longest_common_subsequence_is_that_of_the_textbook():
+    chance = random.Random(4)
+    for _ in range(60):
+        one, other = ([chance.choice("abcde") for _ in range(chance.randrange(40))] for _ in range(2))
+        assert common(one, other) == by_table(one, other)
+
+
+def test_order_counts_and_compatibility_forms_do_not():
+    assert f1("one two three four", "one two three four") == 1.0
+    assert f1("the ﬁne mill", "the fine mill") == 1.0
+    assert f1("one two three four", "three four one two") == 0.5
+    assert f1("one two", "") == 0.0
+
+
+def test_texts_repeat_no_paragraph():
+    found = [paragraph for text in texts(3, words=500) for paragraph in text]
+    assert len(found) == len(set(found)) > 20
+    assert not any("`" in paragraph or "](" in paragraph for paragraph in found)

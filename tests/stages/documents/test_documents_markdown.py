@@ -1,0 +1,79 @@
+"""Markdown becomes blocks without a sign of markup, in time that grows with its length alone."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from crawler.stages.documents.markdown import read_markdown
+
+TEXT = """---
+title: "On mills"
+tags: [x]
+---
+# The wheel #
+
+The *miller* of the **old town** rose\\
+long before the `sun_dial`, as [told](https://example.org/told "a title") and ![no](x.png) in [the book][b].
+
+Second
+------
+
+- flour, 2*3*4 bags
+- bran from snake_case_mill
+
+1. first
+
+> Who grinds
+> sleeps little.
+
+| kind | weight |
+|------|-------:|
+| rye  | 12 kg  |
+
+```python
+x = "**kept**"
+```
+
+Tom &amp; Ada <https://example.org/a> \\*starred\\* <b>bold</b>
+
+[b]: https://example.org/book
+"""
+
+
+def test_blocks_have_words_alone():
+    found = read_markdown(TEXT)
+    assert [(b.form, b.level, b.text) for b in found.blocks] == [
+        ("heading", 1, "The wheel"),
+        ("paragraph", 0, "The miller of the old town rose long before the sun_dial, as told and in the book."),
+        ("heading", 2, "Second"),
+        ("list", 0, "- flour, 2*3*4 bags"),
+        ("list", 0, "- bran from snake_case_mill"),
+        ("list", 0, "1. first"),
+        ("paragraph", 0, "Who grinds sleeps little."),
+        ("table", 0, "kind | weight"),
+        ("table", 0, "rye | 12 kg"),
+        ("code", 0, 'x = "**kept**"'),
+        ("paragraph", 0, "Tom & Ada https://example.org/a *starred* bold"),
+    ]
+    assert found.title == "On mills"
+    assert found.links == ["https://example.org/told", "https://example.org/book", "https://example.org/a"]
+    assert [b.text for b in found.blocks if b.role == "quotation"] == ["Who grinds sleeps little."]
+
+
+def test_a_page_of_markdown_is_a_kind_of_its_own(judged):
+    doc = judged(TEXT.encode(), "text/markdown; charset=utf-8")
+    assert (doc.document_kind, doc.title, doc.extractor) == ("markdown", "On mills", "markdown-1")
+    assert "**" not in doc.text.replace('"**kept**"', "") and "](" not in doc.text
+    assert judged(b"plain *words*", "text/plain").document_kind == "text"
+    assert judged(TEXT.encode(), "text/markdown", TEXT_FORMAT="markdown").text.startswith("# The wheel\n\n")
+
+
+@pytest.mark.parametrize(
+    "piece", ["*a ", "[a](", "`x", "<a ", "> ", "- ", "_x *y ", "![a](", "[[", "|-", "```\n", "a|b|c\n", "\\"]
+)
+def test_hostile_markdown_takes_no_longer_than_it_is_long(piece):
+    started = time.process_time()
+    read_markdown(piece * (300_000 // len(piece)))
+    assert time.process_time() - started < 4

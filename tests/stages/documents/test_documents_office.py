@@ -1,0 +1,169 @@
+"""DOCX, ODT and EPUB become blocks; what was deleted or hidden stays out, what was inserted or set aside comes in."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.document import DropReason
+from crawler.wire.files import file_kind
+from tests.stages.documents.office_maker import TYPES, R, W, docx, epub, odt, packed
+
+
+def p(text, properties="", run=""):
+    return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:rPr>{run}</w:rPr><w:t>{text}</w:t></w:r></w:p>"
+
+
+STYLES = (
+    f'<w:styles {W}><w:style w:styleId="berschrift2"><w:name w:val="heading 2"/></w:style>'
+    '<w:style w:styleId="Own"><w:pPr><w:outlineLvl w:val="2"/></w:pPr></w:style></w:styles>'
+)
+CORE = (
+    '<cp:coreProperties xmlns:cp="c" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="t">'
+    "<dc:title>On mills</dc:title><dc:creator>Ada Miller</dc:creator><dc:language>en-GB</dc:language>"
+    "<dcterms:created>2020-02-01T10:00:00Z</dcterms:created></cp:coreProperties>"
+)
+
+
+def said(found):
+    return [(b.form, b.level, b.text) for b in found.content.blocks]
+
+
+def test_a_docx_gives_headings_lists_tables_and_notes(read):
+    cells = "".join(f"<w:tc>{p(word)}</w:tc>" for word in ("flour", "12 kg"))
+    note = f'<w:footnotes {W}><w:footnote w:type="separator" w:id="0">{p("x")}</w:footnote>'
+    note += f'<w:footnote w:id="2">{p("By weight.")}</w:footnote></w:footnotes>'
+    body = (
+        p("The wheel", '<w:pStyle w:val="berschrift2"/>')
+        + p("The stone", '<w:pStyle w:val="Own"/>')
+        + "<w:p><w:r><w:t>Flour</w:t><w:footnoteReference w:id='2'/><w:tab/><w:t>is sold.</w:t></w:r></w:p>"
+        + p("bran", "<w:numPr/>")
+        + f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>"
+    )
+    found = read(docx(body, word__styles=STYLES, word__footnotes=note, docProps__core=CORE), "docx")
+    assert said(found) == [
+        ("heading", 2, "The wheel"), ("heading", 3, "The stone"), ("paragraph", 0, "Flour is sold."),
+        ("paragraph", 0, "By weight."), ("list", 0, "- bran"), ("table", 0, "flour | 12 kg"),
+    ]  # fmt: skip
+    assert found.content.blocks[3].role == "footnote"
+    assert (found.facts.title, found.facts.author) == ("On mills", "Ada Miller")
+    assert (found.facts.date, found.facts.language) == ("2020-02-01", "en-GB")
+
+
+def test_a_docx_without_what_was_deleted_or_hidden_and_with_what_was_inserted(read):
+    body = (
+        "<w:p><w:r><w:t>kept </w:t></w:r><w:del><w:r><w:delText>gone</w:delText><w:t>gone</w:t></w:r></w:del>"
+        "<w:ins><w:r><w:t>new </w:t></w:r></w:ins><w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r>"
+        '<w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>seen </w:t></w:r>'
+        "<w:sdt><w:sdtContent><w:r><w:t>control </w:t></w:r></w:sdtContent></w:sdt>"
+        "<w:r><w:instrText>PAGEREF</w:instrText></w:r><w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom></w:p>"
+        f"<w:sdt><w:sdtContent>{p('a whole paragraph of a control')}</w:sdtContent></w:sdt>"
+        f"<w:p><w:r><w:txbxContent>{p('in a box')}</w:txbxContent><w:t>around it</w:t></w:r></w:p>"
+    )
+    found = read(docx(body), "docx")
+    assert [text for _, _, text in said(found)] == [
+        "kept new seen control", "a whole paragraph of a control", "around it", "in a box",
+    ]  # fmt: skip
+    assert found.content.counts == {"hidden_runs": 1}
+
+
+def test_a_docx_says_where_it_leads(judged):
+    links = (
+        '<Relationships><Relationship Id="r1" Target="https://example.org/a"/><Relationship Id="r2" Target="file:///x"/>'
+        "</Relationships>"
+    )
+    body = "".join(
+        f'<w:p><w:hyperlink r:id="{n}"><w:r><w:t>to a mill</w:t></w:r></w:hyperlink></w:p>' for n in ("r1", "r2")
+    )
+    document = f"<w:document {W} {R}><w:body>{body}</w:body></w:document>"
+    doc = judged(packed({"word/document.xml": document, "word/_rels/document.xml.rels": links}), TYPES["docx"])
+    assert (doc.links, doc.document_kind) == (["https://example.org/a"], "docx")
+
+
+def test_a_reservation_in_the_properties_of_a_docx_refuses(judged):
+    custom = '<Properties><property name="tdm-reservation"><vt xmlns="v">1</vt></property></Properties>'
+    doc = judged(docx(p("words"), docProps__custom=custom), TYPES["docx"])
+    assert doc.verdict.reason is DropReason.OPTOUT and doc.text == ""
+
+
+def test_an_odt_gives_headings_lists_tables_and_notes(read):
+    text = (
+        "<text:tracked-changes><text:p>gone</text:p></text:tracked-changes>"
+        '<text:h text:outline-level="2">The wheel</text:h>'
+        "<text:p>Flour<text:note><text:note-citation>1</text:note-citation>"
+        "<text:note-body><text:p>By weight.</text:p></text:note-body>"
+        '</text:note><text:s/>is <text:span>sold</text:span>. <text:a xlink:href="https://example.org/a">More</text:a></text:p>'
+        "<text:list><text:list-item><text:p>bran</text:p></text:list-item></text:list>"
+        "<table:table><table:table-row><table:table-cell><text:p>flour</text:p></table:table-cell>"
+        "<table:table-cell><text:p>12 kg</text:p></table:table-cell></table:table-row></table:table>"
+    )
+    meta = "<dc:title>On mills</dc:title>"
+    meta += "<meta:initial-creator>Ada Miller</meta:initial-creator><dc:creator>Bo</dc:creator>"
+    meta += "<meta:creation-date>2020-02-01T10:00</meta:creation-date>"
+    found = read(odt(text, meta), "odt")
+    assert said(found) == [
+        ("heading", 2, "The wheel"), ("paragraph", 0, "Flour is sold. More"), ("paragraph", 0, "By weight."),
+        ("list", 0, "- bran"), ("table", 0, "flour | 12 kg"),
+    ]  # fmt: skip
+    assert found.content.links == ["https://example.org/a"]
+    assert (found.facts.title, found.facts.author, found.facts.date) == ("On mills", "Ada Miller", "2020-02-01")
+
+
+def test_an_odt_with_a_password_says_so(judged):
+    doc = judged(odt("<text:p>x</text:p>", manifest="<manifest><encryption-data/></manifest>"), TYPES["odt"])
+    assert doc.verdict.reason is DropReason.ENCRYPTED
+
+
+CHAPTER = (
+    "<h1>{}</h1><p>The miller of the old town rose long before the sun, and he set the stones "
+    "while the river was still dark, as his father had done before him.</p><p>{}</p>"
+)
+
+
+def test_an_epub_is_read_in_the_order_of_its_spine(judged):
+    chapters = {
+        "z.xhtml": CHAPTER.format(
+            "First", "It was the wheel that woke the valley, and nobody who slept there needed a clock."
+        ),
+        "a.xhtml": CHAPTER.format(
+            "Second",
+            "The drought came in May, <a href='z.xhtml'>as told</a>, "
+            "and see <a href='https://example.org/b'>this</a> as well.",
+        ),
+    }
+    metadata = "<dc:title>On mills</dc:title><dc:creator>Ada Miller</dc:creator><dc:language>en</dc:language>"
+    metadata += "<dc:date>1999-05-01</dc:date>"
+    doc = judged(epub(chapters, metadata), TYPES["epub"])
+    assert doc.verdict is None
+    assert 0 <= doc.text.find("woke the valley") < doc.text.find("drought came")
+    assert (doc.title, doc.author, doc.pub_date, doc.document_kind) == ("On mills", "Ada Miller", "1999-05-01", "epub")
+    assert doc.links == ["https://example.org/b"]
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        '<meta property="tdm:reservation">1</meta>',
+        '<meta name="tdm-reservation" content="1"/>',
+        '<meta name="robots" content="noai"/>',
+    ],
+)
+def test_a_statement_in_the_package_of_an_epub_refuses(judged, metadata):
+    doc = judged(epub({"a.xhtml": CHAPTER.format("First", "x")}, metadata), TYPES["epub"])
+    assert doc.verdict.reason is DropReason.OPTOUT and doc.text == ""
+
+
+def test_an_epub_that_a_seller_has_locked_is_encrypted_and_one_with_obfuscated_fonts_is_not(judged):
+    def locked(algorithm):
+        enc = f'<encryption><EncryptedData><EncryptionMethod Algorithm="{algorithm}"/></EncryptedData></encryption>'
+        return judged(epub({"a.xhtml": CHAPTER.format("First", "x")}, **{"META-INF__encryption": enc}), TYPES["epub"])
+
+    assert locked("http://www.w3.org/2001/04/xmlenc#aes128-cbc").verdict.reason is DropReason.ENCRYPTED
+    assert locked("http://www.idpf.org/2008/embedding").verdict is None
+
+
+@pytest.mark.parametrize("kind", ["docx", "odt", "epub"])
+@pytest.mark.parametrize("declared", ["as it is", "application/octet-stream", "application/zip", "application/pdf"])
+def test_the_kind_of_a_container_is_told_by_what_is_in_it(kind, declared):
+    body = {"docx": docx(p("x")), "odt": odt("<text:p>x</text:p>"), "epub": epub({"a.xhtml": "<p>x</p>"})}[kind]
+    assert file_kind(TYPES[kind] if declared == "as it is" else declared, body) == kind
+    assert file_kind("image/png", body) is None
