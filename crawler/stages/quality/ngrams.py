@@ -102,13 +102,12 @@ class Runs:
         """`joined`: the tokens with nothing between them; `lengths`: their characters."""
         self.joined, self.ends = joined, np.concatenate(([0], np.cumsum(lengths)))
         """`ends`: where the tokens begin in `joined`, and where the last one ends."""
-        codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
-        powers, self._shifts = _powers(len(codes))
-        self._sums = np.concatenate(([np.uint64(0)], np.cumsum(codes * powers[:-1])))
         at_ends = self.ends[: int(np.searchsorted(self.ends, len(joined) - WINDOW, side="right"))]
         at_ends = at_ends[: len(lengths)]
+        self._sums, behind = _sums_at(joined, self.ends, at_ends + WINDOW)
+        self._shifts = _powers_at(_INVERSES, self.ends)
         self._may_be_long = np.zeros(len(lengths), np.bool_)
-        windows = (self._sums[at_ends + WINDOW] - self._sums[at_ends]) * self._shifts[at_ends]
+        windows = (behind - self._sums[: len(at_ends)]) * self._shifts[: len(at_ends)]
         self._may_be_long[: len(at_ends)] = _have_twins(windows)
 
     def repeated(self, sizes: Sequence[int]) -> Iterator[Ints]:
@@ -116,7 +115,7 @@ class Runs:
 
         All runs are sorted together; a run whose hash only one of another size has may be among them.
         """
-        sums, shifts = self._sums[self.ends], self._shifts[self.ends]
+        sums, shifts = self._sums, self._shifts
         found = [self._that_may_be(n) for n in sizes]
         hashes = [
             ((sums[n:] - sums[:-n]) * shifts[:-n])[places] + np.uint64(row * _BASE % 2**64)
@@ -145,17 +144,54 @@ def _have_twins(hashes: Hashes) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _powers(count: int) -> tuple[Hashes, Hashes]:
-    """The powers 0 … count of the base and of its inverse, modulo 2^64; those of a usual text are kept."""
-    if count >= len(_POWERS[0]):
-        return _first_powers(_BASE, count + 1), _first_powers(_INVERSE, count + 1)
-    return _POWERS[0][: count + 1], _POWERS[1][: count + 1]
+BLOCK = 16_384
+"""Characters hashed at once: what a text takes grows with its tokens, not with eight bytes for each character."""
 
 
-def _first_powers(base: int, count: int) -> Hashes:
-    factors = np.full(count, base, dtype=np.uint64)
+def _sums_at(joined: str, *places: Ints) -> Iterator[Hashes]:
+    """The polynomial hash (Karp and Rabin 1987) of what stands before each place, modulo 2^64. places: ascending."""
+    found = [np.empty(len(each), np.uint64) for each in places]
+    sums = np.zeros(min(len(joined), BLOCK) + 1, np.uint64)
+    for start in range(0, len(joined) + 1, BLOCK):
+        piece = joined[start : start + BLOCK].encode("utf-32-le", "surrogatepass")
+        codes = np.frombuffer(piece, dtype="<u4").astype(np.uint64)
+        codes *= _POWERS[: len(codes)]
+        if start:
+            codes *= _power(_BASE, start)
+        np.cumsum(codes, out=sums[1 : len(codes) + 1])
+        sums[1 : len(codes) + 1] += sums[0]
+        for each, answers in zip(places, found, strict=True):
+            first, last = np.searchsorted(each, (start, start + BLOCK))
+            answers[first:last] = sums[each[first:last] - start]
+        sums[0] = sums[len(codes)]
+    return iter(found)
+
+
+def _powers_at(powers: Hashes, places: Ints) -> Hashes:
+    """The power that each place asks for; powers: the first `BLOCK` of a number. places: ascending."""
+    if not len(places) or places[-1] < BLOCK:
+        return powers[places]
+    whole, rest = np.divmod(places, BLOCK)
+    of_blocks = np.array([1, *_multiples(powers, int(whole[-1]))], np.uint64)
+    found: Hashes = powers[rest] * of_blocks[whole]
+    return found
+
+
+def _multiples(powers: Hashes, count: int) -> Iterator[int]:
+    step, value = int(powers[BLOCK - 1]) * int(powers[1]) % 2**64, 1
+    for _ in range(count):
+        value = value * step % 2**64
+        yield value
+
+
+def _power(base: int, exponent: int) -> np.uint64:
+    return np.uint64(pow(base, exponent, 2**64))
+
+
+def _first_powers(base: int) -> Hashes:
+    factors = np.full(BLOCK, base, dtype=np.uint64)
     factors[:1] = 1
     return np.cumprod(factors, dtype=np.uint64)
 
 
-_POWERS = (_first_powers(_BASE, 16_384), _first_powers(_INVERSE, 16_384))
+_POWERS, _INVERSES = _first_powers(_BASE), _first_powers(_INVERSE)
