@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.scale import cluster
+from bench.scale import cluster, peer
 from bench.scale.duplicates import KINDS, STORED, differing, rounds, store
 from bench.scale.simulate import Crawl, table
 
@@ -41,6 +41,9 @@ def main() -> int:
             )
             result |= {f"{key}_{partitions}": value for key, value in said.items()}
         result |= _apart(differing, folder, others) if options.check else {}
+        if options.peer:
+            found = peer.load(options.folder, options.documents)
+            result |= _apart(peer.ours, found, folder) | _apart(peer.datatroves, found, folder)
     for key, value in result.items():
         sys.stdout.write(f"{key}: {value}\n")
     return 1 if any(value for key, value in result.items() if key.endswith("differ")) else 0
@@ -55,7 +58,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--spark", metavar="MASTER", help="in Spark, too: local[2], local-cluster[2,1,1024]")
     parser.add_argument("--partitions", type=int, nargs="+", default=[4], help="of Spark, a run for each")
     parser.add_argument("--kill", action="store_true", help="kill an executor in Spark's first run")
+    parser.add_argument("--peer", action="store_true", help="files: the same texts through datatrove's MinHash")
     options = parser.parse_args()
+    if options.peer and options.folder is None:
+        parser.error("--peer goes with files")
     if (options.kind == "files") is not (options.folder is not None):
         parser.error("files and --folder go together")
     return options

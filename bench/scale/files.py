@@ -32,7 +32,7 @@ def read(folder: Path, count: int) -> list[Made]:
 
     Raises: ValueError where there is none.
     """
-    paths = sorted(_paths(folder), key=lambda path: hashlib.sha256(str(path.relative_to(folder)).encode()).digest())
+    paths = _in_order(folder)
     found: list[Made] = []
     with ProcessPoolExecutor() as executor:
         for some in _batched(paths, 2_000):
@@ -53,6 +53,17 @@ def _paths(folder: Path) -> Iterator[Path]:
             yield path
 
 
+def texts(folder: Path) -> Iterator[tuple[str, str]]:
+    """Name and text of each file, in the same order."""
+    for path in _in_order(folder):
+        if text := _read(path):
+            yield f"file:{path.relative_to(folder)}", text
+
+
+def _in_order(folder: Path) -> list[Path]:
+    return sorted(_paths(folder), key=lambda path: hashlib.sha256(str(path.relative_to(folder)).encode()).digest())
+
+
 def _batched(paths: list[Path], size: int) -> Iterator[list[Path]]:
     """Some at a time (`itertools.batched` from Python 3.12 on)."""
     for at in range(0, len(paths), size):
@@ -64,12 +75,17 @@ def _stage() -> FingerprintStage:
     return FingerprintStage(from_mapping({}).dedup)
 
 
-def _made(path: Path, folder: Path) -> Made | None:
+def _read(path: Path) -> str:
+    """Its text; empty where it is damaged or no document."""
     try:
         text = _text(path)
-    except (OSError, EOFError, ValueError):  # a damaged file is none
-        return None
-    if len(text) < LEAST:
+    except (OSError, EOFError, ValueError):
+        return ""
+    return text if len(text) >= LEAST else ""
+
+
+def _made(path: Path, folder: Path) -> Made | None:
+    if not (text := _read(path)):
         return None
     doc = Document(url="", text=text)
     _stage()(doc)

@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from bench.scale import cluster, documents
+from bench.scale import cluster, documents, peer
 from bench.scale.__main__ import main
 from bench.scale.duplicates import differing, rounds, store
 from bench.scale.files import read
@@ -84,3 +84,15 @@ def test_real_files_are_read_as_their_readers_see_them_and_compared(tmp_path):
 def test_where_no_executor_runs_none_is_killed():
     with pytest.raises(RuntimeError, match="expected --master local-cluster"):
         cluster._kill()
+
+
+def test_the_same_texts_go_through_datatroves_minhash(tmp_path):
+    pytest.importorskip("datatrove", reason="datatrove is a tool of the benches")
+    for number in range(6):
+        kind = number % 3  # three texts, each of them twice
+        words = " ".join(f"{'abc'[kind]}{n} stands in the ledger of the mill" for n in range(60))
+        (tmp_path / f"{number}.txt").write_text(words)
+    found = peer.load(tmp_path, 10)
+    (tmp_path / "work").mkdir()
+    said = peer.ours(found, tmp_path / "work") | peer.datatroves(found, tmp_path / "work")
+    assert (said["ours_go"], said["datatrove_goes"]) == (3, 3)
