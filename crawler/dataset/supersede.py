@@ -17,6 +17,7 @@ from crawler.dataset.pages import identity, page_key, page_name
 from crawler.dataset.rewrite import Rewritten, read_files, records_in, rewrite
 from crawler.dataset.verify import finish_dead_writers, is_final
 from crawler.dataset.versions import Cause
+from crawler.dataset.withdrawals import OPTED_OUT
 from crawler.document import DropReason, Reason
 from crawler.statkeys import REPLACING
 from crawler.storage.files.place import PAGES, REJECTED, REPLACED, SHARDS, Place
@@ -183,7 +184,7 @@ def opted_out_since(place: Place) -> set[str]:
 
 def _withdraw(place: Place, opted_out: set[str], now: float, replacing_runs: int | None = None) -> None:
     if opted_out:
-        rule = f"opt-out found at a later visit, {rfc3339(now)}"
+        rule = f"{OPTED_OUT}, {rfc3339(now)}"
         wish = Wish(
             "opted out", revoked=lambda record: page_name(record) in opted_out, rule=rule, by=BY, reach="nothing"
         )

@@ -22,7 +22,9 @@ NOT_GIVEN = "not given"
 Reach = Literal["nothing", "address", "text"]
 """What a withdrawal refuses later of the pages that it took out: nothing (their time was over: they may come back),
 their addresses, or also their texts, whatever the address."""
-_PASSING = ("lifetimes at ", "opt-out found at a later visit")
+OPTED_OUT = "opt-out found at a later visit"
+"""Begins the rule of what goes because its page says no by now."""
+_PASSING = ("lifetimes at ", OPTED_OUT)
 """Begin the rules of withdrawals that refuse nothing, in lines of older versions, which do not say their reach."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import shutil
 from pathlib import Path
@@ -230,3 +231,26 @@ def test_a_damaged_archive_or_a_folder_in_use_leaves_nothing(tmp_path: Path) -> 
     with pytest.raises(StorageError, match="expected an empty or new folder"):
         merged(tmp_path, "a", "b")
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
+
+
+def test_a_page_that_says_no_by_now_leaves_no_text_and_no_raw_page_behind(tmp_path: Path) -> None:
+    machine(tmp_path / "a", range(5), worker="w1")
+    made = Folder(tmp_path / "b")
+    made.ticks = itertools.count(1_767_925_600)
+    corpus = made.opened("w2")
+    for number in (1, 3):  # kept by the first machine, and rejected by it: of both it has the raw page
+        refused = document(number, crawled_at=f"2026-02-01T00:00:0{number}Z", worker_id="w2", text="")
+        corpus.reject(rejection_of(refused, Drop("optout", DropReason.OPTOUT, "tdmrep")))
+    corpus.close()
+    target = merged(tmp_path, "a", "b")
+    findings = verify(target)
+    assert (findings.damage, findings.surplus, findings.superseded) == ([], [], [])
+    said = {record["url"].rpartition("/")[2]: record["reason"] for record in records(target, "rejected")}
+    assert (said["1"], said["3"]) == ("optout", "optout")
+    assert {record["url"].rpartition("/")[2] for record in records(target)} == {"2", "4"}
+    raw = b"".join(path.read_bytes() for path in sorted((target.root / "archive").glob("*.warc*")))
+    left = gzip.decompress(raw)
+    assert [n for n in range(5) if f"page {n} of w1".encode() in left] == [0, 2, 4]
+    (line,) = withdrawals(target)
+    assert (line["reason"], line["reach"]) == ("opted out", "nothing")
+    assert [page["url"].rpartition("/")[2] for page in log_lines(target) if page["kind"] == "page"] == ["1"]

@@ -17,13 +17,14 @@ from crawler.config import Config
 from crawler.dataset.annotations.joined import carry
 from crawler.dataset.annotations.tables import annotation_files, key_of
 from crawler.dataset.combined import Archives, after, runs_of
+from crawler.dataset.concerned import Wish
 from crawler.dataset.exclude import without_text
 from crawler.dataset.merge.sources import RULE, Choice, Source, choose, records_of, sources_of
 from crawler.dataset.outside import check_apart
 from crawler.dataset.refused import Refusals, address_of
 from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.select import COMMIT_EVERY, take_back
-from crawler.dataset.withdrawals import inherit, log_lines, write_log
+from crawler.dataset.withdrawals import OPTED_OUT, inherit, log_lines, write_log
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.erasure import erase_pages
 from crawler.storage.archive.writer import describe_archive
@@ -36,6 +37,7 @@ from crawler.storage.files.place import ARCHIVE, FOLDERS, HELD, PAGES, REJECTED,
 from crawler.storage.files.records import Record, encode, held_kind, is_held
 from crawler.storage.files.shards import ShardWriter
 from crawler.storage.types import Entry, Manifest, MergedFrom, Run, Sealed
+from crawler.times import rfc3339
 
 WRITER = "merge"
 
@@ -64,7 +66,7 @@ def merge_corpora(
         stack.callback(take_back, target, existed=target.root.exists())
         target.claim()
         work = _Merge(sources, target, config, progress)
-        work.choose()
+        work.choose(now)
         work.bring_archives(leave=leave_archives)
         work.write_records()
         if [manifest_hash(source.place) for source in sources] != [source.sha256 for source in sources]:
@@ -92,14 +94,20 @@ class _Merge:
     _refused: Refusals = field(default_factory=Refusals)
     _makers: dict[str, list[Entry]] = field(default_factory=dict)  # by kind: files of the source that is written
 
-    def choose(self) -> None:
+    def choose(self, now: float) -> None:
         """Take over what the sources refuse, and decide which records stay."""
         self.ledger = Ledger(self.target, WRITER)
         inherit([(source.place, source.sha256) for source in self.sources], self.target)
         own, behind = Refusals.of([self.target]), refusals_of([source.place for source in self.sources])
         self.choice = choose(self.sources, own, behind, lambda count: self.progress(f"{count:,} records read"))
-        if self.choice.pages:
-            write_log(self.target, [*log_lines(self.target), *self.choice.pages])
+        lines = [*log_lines(self.target), *self.choice.pages]
+        if self.choice.opted_out:
+            number = max((line["number"] for line in lines), default=0) + 1
+            rule = f"{OPTED_OUT}, {rfc3339(now)}"
+            lines.append(Wish("opted out", rule=rule, by=f"dataset {WRITER}", reach="nothing").line(number, now))
+            lines += [{**line, "number": number} for line in self.choice.optouts]
+        if lines:
+            write_log(self.target, lines)
         self._refused = behind  # the sources' own are among these
 
     def bring_archives(self, *, leave: bool) -> None:
@@ -122,7 +130,8 @@ class _Merge:
 
     def _bring(self, source: Source, entry: Entry, new: str) -> None:
         old, path = entry["path"], self.target.root / new
-        erased = erase_pages(source.place, old, path, self._goes, sha256=entry["sha256"]) if self._refused else None
+        may_go = bool(self._refused or self.choice.gone)
+        erased = erase_pages(source.place, old, path, self._goes, sha256=entry["sha256"]) if may_go else None
         if erased is not None:
             sealed = erased[0]
         else:

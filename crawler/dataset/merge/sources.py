@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from crawler.dataset.concerned import page_line
@@ -12,6 +12,7 @@ from crawler.dataset.rewrite import check_alone
 from crawler.dataset.supersede import is_pending, way_out
 from crawler.dataset.verify import is_final
 from crawler.dataset.withdrawals import PageLine
+from crawler.document import DropReason
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, HELD, PAGES, REJECTED, SHARDS, Place
@@ -81,7 +82,10 @@ def sources_of(places: Sequence[Place]) -> list[Source]:
 
 @dataclass(slots=True)
 class Choice:
-    """Which records stay. Needs about 0.3 kB of memory a page. withdrawn: lines for the log of what is refused."""
+    """Which records stay. Needs about 0.3 kB of memory a page. pages: lines for the log of what is refused.
+
+    opted_out: pages whose latest visit found an opt-out, by key; optouts: lines for the log of their kept records.
+    """
 
     read: int = 0
     replaced: int = 0
@@ -89,7 +93,10 @@ class Choice:
     withdrawn: int = 0
     pages: list[PageLine] = field(default_factory=list)
     gone: set[str] = field(default_factory=set)  # addresses of records that are refused
-    _best: dict[bytes, tuple[tuple[bool, str, bool], int, int]] = field(default_factory=dict)
+    opted_out: set[bytes] = field(default_factory=set)
+    optouts: list[PageLine] = field(default_factory=list)
+    _again: set[bytes] = field(default_factory=set)  # pages with several records
+    _best: dict[bytes, tuple[tuple[bool, str, bool], int, int, bool]] = field(default_factory=dict)
 
     def stays(self, number: int, record: Record) -> bool:
         """Whether the record with this number, in the order of reading, is that of its page."""
@@ -102,16 +109,32 @@ class Choice:
     def look(self, source: int, entry: Entry, record: Record) -> None:
         """Take note of the next record."""
         rank = (is_final(record.get("reason")), record.get("crawled_at") or "", entry["kind"] == SHARDS)
+        says_no = record.get("reason") == DropReason.OPTOUT
         key, number = page_key(record), self.read
         self.read += 1
         known = self._best.get(key)
         if known is None:
-            self._best[key] = (rank, number, 1 << source)
+            self._best[key] = (rank, number, 1 << source, says_no)
             return
         self.replaced += 1
+        self._again.add(key)
         self.several += known[2].bit_count() == 1 and not known[2] >> source & 1
-        best = (rank, number) if rank > known[0] else known[:2]
-        self._best[key] = (*best, known[2] | 1 << source)
+        better = rank > known[0]
+        best, said = ((rank, number), says_no) if better else (known[:2], known[3])
+        self._best[key] = (*best, known[2] | 1 << source, said)
+
+    def find_opted_out(self, records: Iterable[tuple[int, Entry, Record]]) -> None:
+        """Of a page that says no by now its earlier records and raw pages go, as after a recrawl. records: all, again;
+        read only where there is such a page.
+        """
+        self.opted_out = {key for key in self._again if self._best[key][3]}
+        if not self.opted_out:
+            return
+        for _, entry, record in records:
+            if page_key(record) in self.opted_out:
+                self.gone.add(address_of(record["url"]))
+                if entry["kind"] == SHARDS:
+                    self.optouts.append(page_line(record, kept=True))
 
     def refuse(self, record: Record, entry: Entry, number: int) -> None:
         """A withdrawal refuses the record. number: of the withdrawal in the log of the new corpus; 0: of another."""
@@ -140,6 +163,7 @@ def choose(
             found.refuse(record, entry, 0)
         if found.read % 1_000 == 0:
             progress(found.read)
+    found.find_opted_out(records_of(sources))
     return found
 
 
