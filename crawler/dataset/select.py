@@ -139,6 +139,7 @@ def select(
     Raises: StorageError where the target is in use, the source is damaged, or no record is wanted: then nothing is
     written. What fails later leaves nothing in a local folder, either.
     """
+    target.check_finished()
     if target.listing(""):
         raise StorageError(f"{target.url}: expected an empty or new folder for the subset")
     check_apart(target, source)
@@ -155,7 +156,7 @@ def select(
         raise StorageError(f"no document of {counts['read']:,} meets every condition; nothing was written")
     with ExitStack() as stack:
         stack.callback(take_back, target, existed=target.root.exists())
-        target.claim()
+        target.begin("dataset select")
         inherit([(source, manifest_sha256)], target)
         ledger = Ledger(target, WRITER)
         shards = _writer(target, ledger, files, max_bytes, max_documents)
@@ -170,6 +171,7 @@ def select(
     ledger.runs = [*source.manifest()["runs"], run]
     ledger.save()
     merge(target)
+    target.finish()
     register(source, live=True)
     register(target, sources={manifest_sha256: source.url})
     return run
@@ -179,8 +181,11 @@ def take_back(target: Place, *, existed: bool) -> None:
     """Remove what an operation that failed left in a folder on this machine."""
     if target.remote:
         return
-    for path in target.root.iterdir() if existed else [target.root]:
-        shutil.rmtree(path, ignore_errors=True)
+    for path in list(target.root.iterdir()) if existed else [target.root]:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _wanted(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import itertools
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.merge.corpus import merge_corpora
 from crawler.dataset.page import archived_bytes, find_page
 from crawler.dataset.registry.behind import corpora_behind
+from crawler.dataset.repair import repair
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.verify import verify
 from crawler.dataset.withdrawals import log_lines, withdrawals
@@ -30,6 +33,7 @@ from crawler.storage.files.place import PAGES, Place
 from crawler.storage.files.records import holding_of, record_of, rejection_of
 from crawler.storage.files.shards import read_records
 from tests.support.corpus_folder import Folder, document, exchange
+from tests.support.places import PROJECT
 from tests.support.three_domains import fill, secret
 
 CONFIG = from_mapping({})
@@ -254,3 +258,39 @@ def test_a_page_that_says_no_by_now_leaves_no_text_and_no_raw_page_behind(tmp_pa
     (line,) = withdrawals(target)
     assert (line["reason"], line["reach"]) == ("opted out", "nothing")
     assert [page["url"].rpartition("/")[2] for page in log_lines(target) if page["kind"] == "page"] == ["1"]
+
+
+def test_a_merge_that_was_killed_half_way_is_no_corpus_and_says_so(tmp_path: Path) -> None:
+    for name, first in (("a", 0), ("b", 20)):
+        machine(tmp_path / name, range(first, first + 5), worker="w1")
+    code = (
+        "import os, sys; from crawler.config import from_mapping; from crawler.dataset.merge import corpus;"
+        "from crawler.storage.files.place import Place;"
+        "corpus._Merge.stand = lambda *_: os.kill(os.getpid(), 9);"
+        "corpus.merge_corpora([Place(sys.argv[1]), Place(sys.argv[2])], Place(sys.argv[3]), from_mapping({}),"
+        "                     now=1.8e9)"
+    )
+    out = tmp_path / "out"
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "a", tmp_path / "b", out], cwd=PROJECT, check=False)
+    assert done.returncode == -9 and any((out / "shards").iterdir())
+    said = "`gristmill dataset merge` is at work or was cut off here: remove the folder, and run it again"
+    for ask in (
+        lambda: Place(str(out)).manifest(),
+        lambda: repair(Place(str(out))),
+        lambda: merged(tmp_path, "a", "b"),
+    ):
+        with pytest.raises(StorageError, match=said):
+            ask()
+    shutil.rmtree(out)
+    assert verify(merged(tmp_path, "a", "b")).documents == 10
+    assert not (out / "unfinished.txt").exists()
+
+
+def test_a_crawl_that_has_just_begun_is_not_told_to_be_repaired(tmp_path: Path) -> None:
+    place = Place(str(tmp_path / "begun"))
+    place.claim()
+    with pytest.raises(StorageError, match="no crawl has written here so far"):
+        place.manifest()
+    with pytest.raises(StorageError, match="nothing to repair"):
+        repair(place)
+    assert not (tmp_path / "begun/manifest.json").exists()

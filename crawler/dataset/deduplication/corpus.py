@@ -49,7 +49,7 @@ def write(duplicates: Duplicates, target: Place, *, now: float) -> Run:
     archives = Archives()
     with ExitStack() as stack:
         stack.callback(take_back, target, existed=target.root.exists())
-        target.claim()
+        target.begin("dataset dedup")
         inherit([(place, manifest_hash(place)) for place in {each.url: each for each in places}.values()], target)
         ledger = Ledger(target, WRITER)
         shards = _writer(target, ledger, files, duplicates.config)
@@ -72,6 +72,7 @@ def write(duplicates: Duplicates, target: Place, *, now: float) -> Run:
         ledger.runs = [*runs, run]
         ledger.save()
         merge(target)
+        target.finish()
         stack.pop_all()
     for place in places:
         register(place, live=True)
@@ -80,6 +81,7 @@ def write(duplicates: Duplicates, target: Place, *, now: float) -> Run:
 
 
 def _check(duplicates: Duplicates, target: Place, places: list[Place]) -> None:
+    target.check_finished()
     if target.listing(""):
         raise StorageError(f"{target.url}: expected an empty or new folder for what remains")
     if not target.remote:

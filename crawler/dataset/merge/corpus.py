@@ -57,6 +57,7 @@ def merge_corpora(
     Raises: StorageError where the target is in use or lies in a corpus, a source cannot be merged, is damaged or
     changes meanwhile: then nothing is written.
     """
+    target.check_finished()
     if target.listing(""):
         raise StorageError(f"{target.url}: expected an empty or new folder for the merged corpus")
     for place in places:
@@ -64,7 +65,7 @@ def merge_corpora(
     sources = sources_of(places)
     with ExitStack() as stack:
         stack.callback(take_back, target, existed=target.root.exists())
-        target.claim()
+        target.begin("dataset merge")
         work = _Merge(sources, target, config, progress)
         work.choose(now)
         work.bring_archives(leave=leave_archives)
@@ -72,6 +73,7 @@ def merge_corpora(
         if [manifest_hash(source.place) for source in sources] != [source.sha256 for source in sources]:
             raise StorageError("a corpus changed while it was merged; run the same command again")
         run = work.stand(now)
+        target.finish()
         stack.pop_all()
     for source in sources:
         register(source.place, live=True)

@@ -48,9 +48,11 @@ MODELS = "models"
 """Holds the classifiers that were learned from the corpus' labels, each under a name that its content has given it."""
 FOLDERS = (SHARDS, REJECTED, *(f"{HELD}/{kind}" for kind in HELD_KINDS), ARCHIVE)
 MANIFEST = "manifest.json"
+UNFINISHED = "unfinished.txt"
+"""Names, in a folder that a corpus is made in of others, the operation at work; it goes once the manifest is there."""
 FORMAT = "crawler-corpus/1"
 _PARTS = ("files", "runs", "crawls")  # of the manifest, all of them lists
-_OURS = {SHARDS, REJECTED, HELD, ARCHIVE, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY, ANNOTATIONS, MODELS}
+_OURS = {SHARDS, REJECTED, HELD, ARCHIVE, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY, ANNOTATIONS, MODELS, UNFINISHED}
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
 
@@ -119,8 +121,11 @@ class Place:
         """
         content = self.load_json(MANIFEST)
         if content is None:
+            self.check_finished()
             if not self.remote and any(WriterLock(path).is_held() for path in (self.root / LEDGERS).glob("*.lock")):
                 raise StorageError(f"{self.url}: no {MANIFEST} yet, a worker is just beginning: try again in a moment")
+            if self.is_bare():
+                raise StorageError(f"{self.url}: no {MANIFEST} yet, and nothing else: no crawl has written here so far")
             lost = not self.remote and any((self.root / folder).is_dir() for folder in (LEDGERS, SHARDS))
             way = self._way(MANIFEST) if lost else "expected the CORPUS_DIR of a crawl"
             raise StorageError(f"{self.url}: no {MANIFEST}; {way}")
@@ -133,6 +138,35 @@ class Place:
         if lacking := [name for name in _PARTS if not isinstance(content.get(name), list)]:
             raise StorageError(f"{self.path_of(MANIFEST)}: lacks {', '.join(lacking)}; restore the file from a copy")
         return cast("Manifest", content)
+
+    def begin(self, operation: str) -> None:
+        """Claim the folder for an operation that makes a corpus of others: until `finish` it is none.
+
+        Raises: StorageError as `claim`.
+        """
+        self.claim()
+        self.put(UNFINISHED, f"gristmill {operation} makes a corpus here\n".encode())
+
+    def finish(self) -> None:
+        """The manifest stands. Raises: StorageError."""
+        self.remove(UNFINISHED)
+
+    def check_finished(self) -> None:
+        """Raises: StorageError where an operation that made a corpus here did not come to its end."""
+        if UNFINISHED in self.listing("") and MANIFEST not in self.listing(""):
+            said = self.content(UNFINISHED).decode("utf-8", "replace").partition(" makes ")[0]
+            raise StorageError(
+                f"{self.url}: `{said}` is at work or was cut off here: remove the folder, and run it again"
+            )
+
+    def is_bare(self) -> bool:
+        """True for the empty folders of a corpus on this machine: a crawl has just begun, or never got further."""
+        folders = [self.root / name for name in (LEDGERS, *FOLDERS)]
+        return (
+            not self.remote
+            and folders[0].is_dir()
+            and not any(path.is_file() and path.suffix != ".lock" for folder in folders for path in _files(folder))
+        )
 
     # --- reading -----------------------------------------------------------------------------------------------------
     def path_of(self, relative: str) -> str:
@@ -361,6 +395,11 @@ def _check_characters(corpus_dir: str) -> None:
         raise StorageError(
             f"CORPUS_DIR={shown}: a name that is not UTF-8, which no manifest can carry; give the folder another name"
         ) from None
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    if folder.is_dir():
+        yield from folder.iterdir()
 
 
 def _check_writable(root: Path) -> None:
