@@ -118,7 +118,8 @@ class Learning:
 
     def _learn(self, config: Config) -> Learned:
         read, paths = Examples(), self._catalogue.paths
-        read_labels([self._catalogue.place.url], read, ArchivedTexts(lambda: config))
+        if LABELS in self._catalogue.place.listing(""):  # else nobody has judged a page yet
+            read_labels([self._catalogue.place.url], read, ArchivedTexts(lambda: config))
         read.found = identified(read.found)
         found = usable(read)
         made = train(found, tell=self._tell)

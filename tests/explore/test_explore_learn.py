@@ -142,7 +142,7 @@ def has_text(record: dict) -> bool:
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        (range(0), "labels.jsonl: cannot be read"),
+        (range(0), "0 texts to keep and 0 to reject: at least 10 of each are needed"),
         (range(6), "3 texts to keep and 3 to reject: at least 10 of each are needed"),
         (range(0, PAGES, 2), "30 texts to keep and 0 to reject: at least 10 of each are needed"),
     ],
