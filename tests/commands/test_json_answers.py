@@ -112,7 +112,7 @@ def test_a_wrong_call_is_an_object_too(call, name):
         (["dataset", "best", "--drop-old", "corpus"], "dataset-best", "--drop-old goes with --exchange"),
         (["dataset", "select", "--out", "x", "--min-quality", "2", "corpus"], "dataset-select", "--min-quality"),
         (["report", "--samples", "x", "corpus"], "report", "--samples"),
-        (["report"], "report", "expected one CORPUS_DIR"),
+        (["report"], "report", "expected a CORPUS_DIR, or several"),
         (["dataset", "page", "--raw", "corpus", "https://example.org/1"], "dataset-page", "leave out --json"),
     ],
 )

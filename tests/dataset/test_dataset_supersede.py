@@ -128,7 +128,8 @@ def test_of_failed_visits_alone_the_latest_one_stays(crawled, rejected):
 def test_which_verdicts_are_final():
     weak = {reason.value for reason in Reason.known() if not reason.is_final and not reason.is_hold}
     assert weak == {
-        *("browser_crashed", "browser_timeout", "needs_browser"),
+        *("browser_crashed", "browser_incomplete", "browser_timeout", "needs_browser"),
+        *("document_cpu", "document_crash", "document_memory", "truncated"),
         "unchanged", "download_failed", "http_error", "too_many_redirects",
         "stage_timeout", "stage_crashed", "stage_error",
     }  # fmt: skip

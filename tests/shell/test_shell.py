@@ -20,7 +20,7 @@ from tests.support.places import PROJECT
 WITH_SCRAPY = {"twisted", "w3lib", "zope", "itemadapter", "parsel", "typing_extensions"}  # its own interface and types
 OWN = {"crawler", "demo", "bench", "tests", "scripts"}
 OPTIONAL = {"pyspark", "pyarrow", "duckdb", "atheris"}  # imported where it is used; its tests skip with a reason
-OPTIONAL |= {"crawlee"}  # the peer of a bench, in an environment of its own
+OPTIONAL |= {"crawlee", "pdfminer"}  # peers of benches, in an environment of their own or where they are installed
 OPTIONAL |= {"tokenizers", "tiktoken"}  # of mixtures, which say what is missing
 OPTIONAL |= {"plugged"}  # a test writes it
 EXPLORE = {"duckdb", "starlette", "uvicorn"}  # of `gristmill explore`, which says what is missing
@@ -56,7 +56,7 @@ def missing(modules: set[str], required: set[str]) -> dict[str, list[str]]:
 
 
 def test_every_package_that_the_product_imports_is_required() -> None:
-    required = requirements() | requirements("browser")
+    required = requirements() | requirements("browser", "documents")
     assert missing(imports("crawler", "demo") - OPTIONAL - EXPLORE - LATER, required) == {}
 
 
@@ -64,6 +64,7 @@ def test_what_an_extra_brings_is_imported_by_the_room_that_it_is_for() -> None:
     assert requirements("spark") == {"pyspark"} <= imports("crawler/spark")
     assert requirements("parquet") == {"pyarrow", "duckdb"} <= imports("crawler/storage", "crawler/dataset")
     assert requirements("explore") == EXPLORE <= imports("crawler/explore")
+    assert requirements("documents") == {"pypdfium2", "pypdf"} <= imports("crawler/stages/documents")
     assert requirements("browser") == {"scrapy-playwright", "playwright"}
     assert imports("crawler/browser") >= {"scrapy_playwright", "playwright"}
 
@@ -80,7 +81,7 @@ def test_the_driver_that_a_message_asks_for_is_an_extra() -> None:
 
 
 def test_every_package_that_the_tests_import_is_required() -> None:
-    required = requirements() | requirements("browser", "explore", "parquet", "s3", "dev")
+    required = requirements() | requirements("browser", "documents", "explore", "parquet", "s3", "dev")
     assert missing(imports("tests", "bench") - OPTIONAL, required) == {}
 
 

@@ -18,7 +18,7 @@ from crawler.dataset.deduplication.found import Duplicates
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.verify import verify
 from crawler.operations import exclude
-from crawler.storage.files.place import Place
+from crawler.storage.files.place import HELD_KINDS, Place
 from crawler.storage.files.shards import read_records
 from tests.support.archives import edited, exchange, html, two_archives, write
 from tests.support.operations import answer_of
@@ -160,7 +160,9 @@ def test_submitting_with_more_cores_changes_no_byte(run_job, submit_job, tmp_pat
     one = run_job(pattern, tmp_path / "one", "--master", "local[1]")
     two = submit_job(pattern, tmp_path / "two", "local[2]")
     assert (one.done.returncode, two.done.returncode) == (0, 0), one.done.stderr + two.done.stderr
-    assert len(content(tmp_path / "one")) == 9  # kept, rejected and two kinds of held, of each two parts; manifest
+    assert (
+        len(content(tmp_path / "one")) == 2 * (2 + len(HELD_KINDS)) + 1
+    )  # kept, rejected and each kind of held, two parts of each; manifest
     assert content(tmp_path / "one") == content(tmp_path / "two")
 
 
