@@ -46,8 +46,6 @@ def repair(place: Place) -> Repaired:
     if not any((place.root / folder).is_dir() for folder in (LEDGERS, *FOLDERS)):
         raise StorageError(f"{place.url}: no {LEDGERS}/, no shards/: expected the CORPUS_DIR of a crawl")
     place.check_finished()
-    if place.is_bare() and MANIFEST not in place.listing(""):
-        raise StorageError(f"{place.url}: nothing to repair: no crawl has written here so far")
     for folder in (LEDGERS, *FOLDERS):
         (place.root / folder).mkdir(parents=True, exist_ok=True)
     found, manifest = Repaired(), _manifest(place)

@@ -153,7 +153,11 @@ class Place:
 
     def check_finished(self) -> None:
         """Raises: StorageError where an operation that made a corpus here did not come to its end."""
-        if UNFINISHED in self.listing("") and MANIFEST not in self.listing(""):
+        try:
+            names = self.listing("")
+        except NotADirectoryError:
+            return
+        if UNFINISHED in names and MANIFEST not in names:
             said = self.content(UNFINISHED).decode("utf-8", "replace").partition(" makes ")[0]
             raise StorageError(
                 f"{self.url}: `{said}` is at work or was cut off here: remove the folder, and run it again"
