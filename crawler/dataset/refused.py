@@ -150,6 +150,11 @@ class Refusals:
         until = self.passed.get(address_of(url), "") if self.passed and url else ""
         return bool(until) and (record.get("crawled_at") or "") <= until
 
+    def opt_out(self, record: Record) -> None:
+        """Take note of a visit that found an opt-out: what was fetched of the page until then has passed."""
+        for address in addresses_of(record):
+            self.passed[address] = max(self.passed.get(address, ""), record.get("crawled_at") or "")
+
     def _by_address(self, url: str) -> Refusal | None:
         if self.domains and (name := covering(self.domains, url)):
             return self.domains[name]

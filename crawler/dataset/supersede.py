@@ -178,7 +178,7 @@ class _Repeated:
 
 def opted_out_since(place: Place) -> set[str]:
     """Names of kept pages whose newest visit found an opt-out. Raises: StorageError."""
-    refused = {page_key(record) for record in _opted_out(place)}
+    refused = {page_key(record) for record in optouts_in(place)}
     return standing(place, among=refused).opted_out if refused else set()
 
 
@@ -261,7 +261,8 @@ def has_opted_out(entry: Entry) -> bool:
     return entry["kind"] == REJECTED and any(name.rpartition("/")[2] == DropReason.OPTOUT for name in counted)
 
 
-def _opted_out(place: Place) -> Iterator[Record]:
+def optouts_in(place: Place) -> Iterator[Record]:
+    """The records of visits that found an opt-out. Reads only files that have one. Raises: StorageError."""
     for entry in read_files(place, (REJECTED,)):
         if has_opted_out(entry):
             yield from (r for r in read_records(place, entry["path"]) if r["reason"] == DropReason.OPTOUT)

@@ -21,11 +21,14 @@ from crawler.dataset.verify import verify
 from crawler.dataset.withdrawals import log_lines, withdrawals
 from crawler.dedup.loading import fingerprints
 from crawler.dedup.memory_index import MemoryIndex
+from crawler.document import Document, Drop, DropReason
 from crawler.stages.fingerprint import exact_id
 from crawler.storage.corpus.version import manifest_hash, versions_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
+from crawler.storage.files.records import rejection_of
 from crawler.storage.files.shards import read_records
+from tests.support.corpus_folder import Folder as CorpusFolder
 from tests.support.three_domains import Folder, fill
 
 pytest.importorskip("pyarrow", reason="pyarrow is optional")
@@ -316,6 +319,21 @@ def test_of_a_page_in_several_sources_the_text_that_was_fetched_last_counts_what
         assert [(p.gone, p.kept, p.kind) for p in duplicates.found.pairs] == [(names[0], names[1], "replaced")]
         write_corpus(duplicates, Place(str(tmp_path / "out")), now=1.8e9)
     assert not verify(Place(str(tmp_path / "out"))).surplus
+
+
+def test_what_was_fetched_before_a_visit_of_another_source_found_an_opt_out_is_left_out(tmp_path):
+    fill(tmp_path / "a", pages=3, WORKER_ID="a")
+    known = corpus_of(Place(str(tmp_path / "a")))
+    early, late = known[0], known[1]
+    made = CorpusFolder(tmp_path / "b")
+    corpus = made.opened("b")
+    for page, at in ((early, "2999-01-01T00:00:00Z"), (late, "2000-01-01T00:00:00Z")):  # the other one says yes since
+        refused = Document(page["url"], canonical_url=page["canonical_url"], domain=page["domain"], crawled_at=at)
+        corpus.reject(rejection_of(refused, Drop("optout", DropReason.OPTOUT, "tdmrep")))
+    corpus.close()
+    with Duplicates([str(tmp_path / "a"), str(tmp_path / "b")], CONFIG) as duplicates:
+        assert duplicates.found.withdrawn == 1
+        assert [r["url"] for r in records_of(duplicates)] == [r["url"] for r in known if r is not early]
 
 
 def test_a_document_without_a_url_is_in_no_corpus_and_nothing_is_written(tmp_path):

@@ -32,6 +32,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import PAGES, Place
 from crawler.storage.files.records import holding_of, record_of, rejection_of
 from crawler.storage.files.shards import read_records
+from crawler.times import rfc3339
 from tests.support.corpus_folder import Folder, document, exchange
 from tests.support.places import PROJECT
 from tests.support.three_domains import fill, secret
@@ -56,7 +57,7 @@ def machine(folder: Path, pages: range, *, worker: str, at: int = 0, **settings:
     corpus = made.opened(worker, **settings)
     for number in pages:
         place = corpus.archive(exchange(number, f"<p>page {number} of {worker}</p>".encode()))
-        when = f"2026-01-{1 + at:02d}T00:00:{number % 60:02d}Z"
+        when = rfc3339(1_767_225_600 + 86_400 * at + number)
         doc = document(number, crawled_at=when, worker_id=worker, warc_file=place.file, warc_record_id=place.record_id,
                        warc_offset=place.offset)  # fmt: skip
         if number % 3:
@@ -237,27 +238,58 @@ def test_a_damaged_archive_or_a_folder_in_use_leaves_nothing(tmp_path: Path) -> 
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
 
 
-def test_a_page_that_says_no_by_now_leaves_no_text_and_no_raw_page_behind(tmp_path: Path) -> None:
-    machine(tmp_path / "a", range(5), worker="w1")
-    made = Folder(tmp_path / "b")
+def visits_that_found_an_opt_out(folder: Path, *numbers: int) -> None:
+    made = Folder(folder)
     made.ticks = itertools.count(1_767_925_600)
     corpus = made.opened("w2")
-    for number in (1, 3):  # kept by the first machine, and rejected by it: of both it has the raw page
+    for number in numbers:
         refused = document(number, crawled_at=f"2026-02-01T00:00:0{number}Z", worker_id="w2", text="")
         corpus.reject(rejection_of(refused, Drop("optout", DropReason.OPTOUT, "tdmrep")))
     corpus.close()
+
+
+def raw_pages(place: Place) -> bytes:
+    return b"".join(gzip.decompress(path.read_bytes()) for path in (place.root / "archive").glob("*.warc.gz"))
+
+
+def test_a_page_that_says_no_by_now_leaves_no_text_and_no_raw_page_behind(tmp_path: Path) -> None:
+    machine(tmp_path / "a", range(5), worker="w1")
+    visits_that_found_an_opt_out(tmp_path / "b", 1, 3)  # kept by the first machine, and rejected by it
     target = merged(tmp_path, "a", "b")
     findings = verify(target)
     assert (findings.damage, findings.surplus, findings.superseded) == ([], [], [])
     said = {record["url"].rpartition("/")[2]: record["reason"] for record in records(target, "rejected")}
     assert (said["1"], said["3"]) == ("optout", "optout")
     assert {record["url"].rpartition("/")[2] for record in records(target)} == {"2", "4"}
-    raw = b"".join(path.read_bytes() for path in sorted((target.root / "archive").glob("*.warc*")))
-    left = gzip.decompress(raw)
-    assert [n for n in range(5) if f"page {n} of w1".encode() in left] == [0, 2, 4]
+    assert [n for n in range(5) if f"page {n} of w1".encode() in raw_pages(target)] == [0, 2, 4]
     (line,) = withdrawals(target)
     assert (line["reason"], line["reach"]) == ("opted out", "nothing")
-    assert [page["url"].rpartition("/")[2] for page in log_lines(target) if page["kind"] == "page"] == ["1"]
+    pages = [(page["url"].rpartition("/")[2], page["was"]) for page in log_lines(target) if page["kind"] == "page"]
+    assert sorted(pages) == [("1", "kept"), ("3", "rejected")]
+
+
+def test_a_page_that_says_yes_again_is_kept_with_its_raw_page_whatever_was_withdrawn_before(tmp_path: Path) -> None:
+    machine(tmp_path / "a", range(5), worker="w1")
+    visits_that_found_an_opt_out(tmp_path / "b", 1, 2)
+    once = merged(tmp_path, "a", "b")
+    once.root.rename(tmp_path / "once")  # its log says that both pages opted out
+    machine(tmp_path / "c", range(1, 3), worker="w3", at=400)  # after that merge
+    target = merged(tmp_path, "a", "once", "c")
+    assert verify(target).damage == []
+    assert {record["url"].rpartition("/")[2]: record["worker_id"] for record in records(target)} == {
+        "1": "w3", "2": "w3", "4": "w1",
+    }  # fmt: skip
+    assert [n for n in range(5) if f"page {n} of w3".encode() in raw_pages(target)] == [1, 2]
+
+
+def test_a_page_whose_only_record_is_older_than_an_opt_out_goes_with_its_raw_page(tmp_path: Path) -> None:
+    machine(tmp_path / "a", range(5), worker="w1")
+    first = Wish("opted out", revoked=lambda record: record["url"].endswith("/1"), rule="x", reach="nothing")
+    withdraw(Place(str(tmp_path / "a")), first, now=1.8e9)
+    machine(tmp_path / "c", range(1, 2), worker="w3")  # fetched before that, by somebody who has not heard of it
+    target = merged(tmp_path, "a", "c")
+    assert {record["url"].rpartition("/")[2] for record in records(target)} == {"2", "4"}
+    assert b"page 1 of" not in raw_pages(target)
 
 
 def test_a_merge_that_was_killed_half_way_is_no_corpus_and_says_so(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ class _Merge:
         own, behind = Refusals.of([self.target]), refusals_of([source.place for source in self.sources])
         self.choice = choose(self.sources, own, behind, lambda count: self.progress(f"{count:,} records read"))
         lines = [*log_lines(self.target), *self.choice.pages]
-        if self.choice.opted_out:
+        if self.choice.optouts:
             number = max((line["number"] for line in lines), default=0) + 1
             rule = f"{OPTED_OUT}, {rfc3339(now)}"
             lines.append(Wish("opted out", rule=rule, by=f"dataset {WRITER}", reach="nothing").line(number, now))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from crawler.dataset.concerned import page_line
 from crawler.dataset.pages import page_key
-from crawler.dataset.refused import Refusals, address_of
+from crawler.dataset.refused import PASSED, Refusals, address_of
 from crawler.dataset.rewrite import check_alone
 from crawler.dataset.supersede import is_pending, way_out
 from crawler.dataset.verify import is_final
@@ -22,6 +22,8 @@ from crawler.storage.types import Entry, Manifest
 
 RULE = "the later fetch of a page stays, a verdict before none"
 """A visit that says nothing of the page (on hold, failed, unchanged) has no verdict."""
+_SAYS_NO, _PASSED = 1, 2
+"""What the record that stands of a page may say: an opt-out; or it is of before one, or before the end of a licence."""
 _KINDS = {SHARDS: "kept", REJECTED: "rejected", HELD: "held", ARCHIVE: "archived"}
 
 
@@ -84,7 +86,8 @@ def sources_of(places: Sequence[Place]) -> list[Source]:
 class Choice:
     """Which records stay. Needs about 0.3 kB of memory a page. pages: lines for the log of what is refused.
 
-    opted_out: pages whose latest visit found an opt-out, by key; optouts: lines for the log of their kept records.
+    over: pages of which nothing stays but a verdict, by key: their latest visit found an opt-out, or was before one, or
+    before the end of a licence. optouts: lines for the log of the former.
     """
 
     read: int = 0
@@ -93,10 +96,10 @@ class Choice:
     withdrawn: int = 0
     pages: list[PageLine] = field(default_factory=list)
     gone: set[str] = field(default_factory=set)  # addresses of records that are refused
-    opted_out: set[bytes] = field(default_factory=set)
+    over: set[bytes] = field(default_factory=set)
     optouts: list[PageLine] = field(default_factory=list)
     _again: set[bytes] = field(default_factory=set)  # pages with several records
-    _best: dict[bytes, tuple[tuple[bool, str, bool], int, int, bool]] = field(default_factory=dict)
+    _best: dict[bytes, tuple[tuple[bool, str, bool], int, int, int]] = field(default_factory=dict)
 
     def stays(self, number: int, record: Record) -> bool:
         """Whether the record with this number, in the order of reading, is that of its page."""
@@ -106,35 +109,38 @@ class Choice:
         """Whether a withdrawal refuses it."""
         return address_of(record["url"]) in self.gone
 
-    def look(self, source: int, entry: Entry, record: Record) -> None:
+    def look(self, source: int, entry: Entry, record: Record, *, has_passed: bool) -> None:
         """Take note of the next record."""
         rank = (is_final(record.get("reason")), record.get("crawled_at") or "", entry["kind"] == SHARDS)
-        says_no = record.get("reason") == DropReason.OPTOUT
+        end = _PASSED if has_passed else _SAYS_NO if record.get("reason") == DropReason.OPTOUT else 0
         key, number = page_key(record), self.read
         self.read += 1
         known = self._best.get(key)
         if known is None:
-            self._best[key] = (rank, number, 1 << source, says_no)
+            self._best[key] = (rank, number, 1 << source, end)
             return
         self.replaced += 1
         self._again.add(key)
         self.several += known[2].bit_count() == 1 and not known[2] >> source & 1
-        better = rank > known[0]
-        best, said = ((rank, number), says_no) if better else (known[:2], known[3])
-        self._best[key] = (*best, known[2] | 1 << source, said)
+        if rank > known[0]:
+            self._best[key] = (rank, number, known[2] | 1 << source, end)
+        else:
+            self._best[key] = (*known[:2], known[2] | 1 << source, known[3])
 
-    def find_opted_out(self, records: Iterable[tuple[int, Entry, Record]]) -> None:
-        """Of a page that says no by now its earlier records and raw pages go, as after a recrawl. records: all, again;
+    def end(self, records: Iterable[tuple[int, Entry, Record]]) -> None:
+        """Find what is `over`. Earlier records and raw pages go, as after a recrawl. records: all, once more; they are
         read only where there is such a page.
         """
-        self.opted_out = {key for key in self._again if self._best[key][3]}
-        if not self.opted_out:
-            return
-        for _, entry, record in records:
-            if page_key(record) in self.opted_out:
-                self.gone.add(address_of(record["url"]))
-                if entry["kind"] == SHARDS:
-                    self.optouts.append(page_line(record, kept=True))
+        ends = {key: known[3] for key, known in self._best.items() if known[3]}
+        self.over = {key for key, end in ends.items() if end == _PASSED or key in self._again}
+        for _, entry, record in records if self.over else ():
+            if (key := page_key(record)) not in self.over:
+                continue
+            kept = entry["kind"] == SHARDS
+            self.gone.add(address_of(record["url"]))
+            self.withdrawn += kept
+            if ends[key] == _SAYS_NO and (kept or record.get("warc_file")):
+                self.optouts.append(page_line(record, kept=kept))
 
     def refuse(self, record: Record, entry: Entry, number: int) -> None:
         """A withdrawal refuses the record. number: of the withdrawal in the log of the new corpus; 0: of another."""
@@ -155,15 +161,15 @@ def choose(
     """
     found = Choice()
     for source, entry, record in records_of(sources):
-        found.look(source, entry, record)
         licence = own.licences.get(str(record.get("license_tag") or ""))
-        if refusal := own.of_record(record) or licence:
-            found.refuse(record, entry, refusal.number)
-        elif behind.of_record(record):
-            found.refuse(record, entry, 0)
+        mine, theirs = own.of_record(record) or licence, behind.of_record(record)
+        refusal = next((each for each in (mine, theirs) if each not in (None, PASSED)), None)
+        found.look(source, entry, record, has_passed=refusal is None and PASSED in (mine, theirs))
+        if refusal is not None:
+            found.refuse(record, entry, refusal.number if refusal is mine else 0)
         if found.read % 1_000 == 0:
             progress(found.read)
-    found.find_opted_out(records_of(sources))
+    found.end(records_of(sources))
     return found
 
 

@@ -1,6 +1,7 @@
 """The sources of a mixture are read here: our corpora and their versions, and files of others under our field names.
 
-What a corpus has withdrawn is left out of every source, and also what the corpora refuse that a source was made of.
+What a corpus has withdrawn is left out of every source, and also what the corpora refuse that a source was made of, and
+what was fetched of a page before a visit of any of the sources found an opt-out.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from crawler.dataset.diff import Side, side_of
 from crawler.dataset.mix.spec import Source
 from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.registry.derived import folders_around, version_hash
-from crawler.dataset.supersede import read_latest
+from crawler.dataset.supersede import optouts_in, read_latest
 from crawler.document import RECORD_FIELDS
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import arrow, kind_of, record_of_row
@@ -52,6 +53,9 @@ class Sources:
         self._files = {each.name: _files_of(each) for each in specs if each.corpus is None}
         derived = folders_around(path for paths in self._files.values() for path in paths)
         self._refused = refusals_of([*(side.place for side in self._sides.values()), *map(Place, derived.values())])
+        for side in self._sides.values():
+            for record in optouts_in(side.place):
+                self._refused.opt_out(record)
 
     def read(self, number: int, found: Counts) -> Iterator[Record]:
         """The documents of a source, each with all fields of the record, in the order of its files."""
