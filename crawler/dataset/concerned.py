@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from crawler.dataset.refused import address_of, addresses_of
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.text_prints import TextPrint, TextPrints, printed
 from crawler.dataset.withdrawals import NOT_GIVEN, PageLine, Reach, WishLine, covers, reach_of
-from crawler.document import DropReason
-from crawler.storage.archive.cdxj import scan
+from crawler.storage.archive.cdxj import index_of, scan, urls_in
 from crawler.storage.files.journal import disk
 from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, SHARDS, Place
 from crawler.storage.files.records import TEXT_FIELDS, Record
@@ -95,7 +94,7 @@ class Concerned:
     rejected: int = 0
     with_text: int = 0  # rejected records that carry text
     archived: int = 0  # records of both kinds that point into the archive
-    raw: int = 0  # of these, those with a page there: the visit that found it unchanged left a record without one
+    raw: int = 0  # raw pages in the archives of this corpus, each capture of a page by itself
     domains: Counter[str] = field(default_factory=Counter)  # kept documents
     licences: Counter[str] = field(default_factory=Counter)
     pages: list[PageLine] = field(default_factory=list)
@@ -103,15 +102,14 @@ class Concerned:
     names: set[str] = field(default_factory=set)  # domains and licences that records have
     copies: list[str] = field(default_factory=list)  # URLs of records that go because their text is that of a page
     texts: dict[str, TextPrint] = field(default_factory=dict)  # of the pages that go, by doc_id
-    archives: set[str] = field(default_factory=set)  # files that the records point into
-    loose: int = 0  # of `raw`, those that no such record points to
+    archives: set[str] = field(default_factory=set)  # files that have these
     unknown: set[str] = field(default_factory=set)  # URLs of the wish that no record has
     alike: list[str] = field(default_factory=list)  # some URLs of their hosts
 
     @property
     def nothing(self) -> bool:
         """True where no text and no raw page is left to take away."""
-        return not (self.kept or self.with_text or self.archived or self.loose)
+        return not (self.kept or self.with_text or self.archived or self.raw)
 
 
 _MOST_ALIKE = 2_000
@@ -130,10 +128,32 @@ def find(place: Place, wish: Wish) -> Concerned:
             found.texts |= {made.doc_id: made} if made else {}
     if wish.reach == "text" or (wish.reach == "address" and (wish.revoked or wish.licences)):
         _find_others(place, wish, found, pages)
-    if wish.raw is not None:
-        found.loose = max(0, sum(map(wish.raw, archived_urls(place))) - found.raw)
-        found.raw += found.loose
+    going = RawPages(wish, found.pages)
+    for archive, urls in _raw_pages(place):
+        if pages := sum(map(going.goes, urls)):
+            found.raw += pages
+            found.archives.add(archive)
     return found
+
+
+class RawPages:
+    """Which pages leave the archives. pages: those of the records that the wish concerns."""
+
+    def __init__(self, wish: Wish, pages: Iterable[PageLine]) -> None:
+        self._wish = wish
+        self._name = address_of if wish.reach != "nothing" else str
+        self._gone = frozenset(self._name(page["url"]) for page in pages) | wish.addresses
+        self._by_domain = bool(wish.domains) and not (wish.licences or wish.urls) and wish.revoked is None
+
+    def named(self, url: str) -> bool:
+        """True for the address of one of these records, or of the wish."""
+        return self._name(url) in self._gone
+
+    def goes(self, url: str) -> bool:
+        """True for a raw page at this address."""
+        if self._wish.raw is not None and self._wish.raw(url):
+            return True
+        return self.named(url) or (self._by_domain and covers(self._wish.domains, url))
 
 
 def _records(place: Place) -> Iterator[tuple[Record, bool]]:
@@ -148,11 +168,17 @@ def folders_of_records(place: Place) -> tuple[str, ...]:
     return tuple(sorted({entry["kind"] for entry in place.manifest()["files"]} - {ARCHIVE, ANNOTATIONS}))
 
 
-def archived_urls(place: Place) -> Iterator[str]:
-    """The address of each raw page in the archives of a corpus. Raises: StorageError where one cannot be read."""
+def _raw_pages(place: Place) -> Iterator[tuple[str, list[str]]]:
+    """Each archive of a corpus, and the address of each raw page in it, by its index; where that is lost or damaged, by
+    itself. Raises: StorageError where neither can be read.
+    """
     for entry in read_files(place, (ARCHIVE,)):
-        with place.open_listed(entry["path"]) as file, disk(entry["path"]):
-            yield from (page.url for page in scan(file))
+        try:
+            urls = list(urls_in(place.content(index_of(entry["path"]))))
+        except (OSError, ValueError, KeyError):
+            with place.open_listed(entry["path"]) as file, disk(entry["path"]):
+                urls = [page.url for page in scan(file) if not page.revisit]
+        yield entry["path"], urls
 
 
 @dataclass(slots=True)
@@ -209,8 +235,6 @@ def _count(found: Concerned, record: Record, *, kept: bool) -> None:
     text = any(record.get(name) for name in TEXT_FIELDS)
     archived = record.get("warc_file") is not None
     found.archived += archived
-    found.archives |= {record["warc_file"]} if archived else set()
-    found.raw += archived and record.get("reason") != DropReason.UNCHANGED
     if kept:
         found.kept += 1
         found.words += record.get("word_count") or 0

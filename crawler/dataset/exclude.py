@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawler.dataset.concerned import Concerned, Wish, find, folders_of_records, mistyped, unknown
-from crawler.dataset.refused import Refusals, address_of
+from crawler.dataset.concerned import Concerned, RawPages, Wish, find, folders_of_records, mistyped, unknown
+from crawler.dataset.refused import Refusals
 from crawler.dataset.rewrite import Rewritten, check_alone, read_files, rewrite
 from crawler.dataset.text_prints import SCHEME, TextPrint
 from crawler.dataset.verify import finish_dead_writers
@@ -159,31 +159,24 @@ class _Going:
 
     def __init__(self, place: Place, wish: Wish, pages: list[PageLine]) -> None:
         self._wish = wish
-        self._name = address_of if wish.reach != "nothing" else str
-        self._gone = frozenset(self._name(page["url"]) for page in pages) | wish.addresses
-        self._by_domain = bool(wish.domains) and not (wish.licences or wish.urls) and wish.revoked is None
+        self._raw = RawPages(wish, pages)
         self._hashes = {entry["path"]: entry["sha256"] for entry in read_files(place, (ARCHIVE,))}
         self._moved: dict[str, str] = {}
 
     def archive(self, corpus: Place, old: str, new: Path) -> tuple[Sealed, int] | None:
         """The archive without the pages that go."""
-        erased = erase_pages(corpus, old, new, self._goes, sha256=self._hashes[old])
+        erased = erase_pages(corpus, old, new, self._raw.goes, sha256=self._hashes[old])
         if erased:
             self._moved[old] = f"{new.parent.name}/{new.name}"
         return erased
 
     def decide(self, record: Record) -> Record | None:
         """A record that is not concerned follows its archive; a rejected one loses its text, a kept one goes."""
-        listed = self._wish.reach != "nothing" and self._name(record["url"]) in self._gone
+        listed = self._wish.reach != "nothing" and self._raw.named(record["url"])
         if not (listed or self._wish.concerns(record)):
             file = record.get("warc_file")
             return record | {"warc_file": self._moved[file]} if file in self._moved else record
         return None if "reason" not in record or is_held(record) else without_text(record)
-
-    def _goes(self, url: str) -> bool:
-        if self._wish.raw is not None and self._wish.raw(url):
-            return True
-        return self._name(url) in self._gone or (self._by_domain and covers(self._wish.domains, url))
 
 
 def without_text(record: Record) -> Record:

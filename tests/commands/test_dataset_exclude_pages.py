@@ -253,6 +253,24 @@ def test_what_came_in_again_is_named_by_lineage_is_not_counted_as_removed_and_go
     assert call(corpus, "--again", "--yes").facts["entry"] is None
 
 
+@pytest.mark.parametrize("index", ["whole", "torn"])
+def test_what_is_announced_are_the_raw_pages_that_go_each_capture_of_a_page_and_none_that_is_elsewhere(
+    corpus, capsys, index
+):
+    more = Letters(corpus.path, "w2")
+    more.add(LETTER, prose(200, 1), when=20)  # the page as of another visit
+    more.add(
+        f"{LETTER}#top", prose(200, 1), when=21, html="", canonical_url=LETTER, warc_file="archive/of-another.warc.gz"
+    )
+    more.close()
+    for name in corpus.place.listing("archive"):
+        if name.endswith(".cdxj") and index == "torn":
+            path = Path(corpus.path, "archive", name)
+            path.write_bytes(path.read_bytes()[:-40])
+    done = remove(corpus, "--url", LETTER, "--address-only")
+    assert done["raw"] == 2 and "2 raw pages in the archive: their bytes go (2 files)" in capsys.readouterr().out
+
+
 def test_a_raw_page_that_no_record_has_is_found_and_goes(corpus):
     remove(corpus, "--url", LETTER, "--address-only")
     old = Letters(corpus.path, "w2")

@@ -123,6 +123,17 @@ def index_facts(name: str, content: bytes) -> Index:
     }
 
 
+def urls_in(index: bytes) -> Iterator[str]:
+    """The address of each page whose payload the archive of this index has, one for each capture.
+
+    Raises: ValueError where a line is damaged.
+    """
+    for line in index.splitlines():
+        facts = json.loads(line.split(b" ", 2)[-1])
+        if facts.get("mime") != REVISIT_TYPE:
+            yield facts["url"]
+
+
 def scan(file: IO[bytes]) -> Iterator[Page]:
     """Every response and revisit record of an archive, in file order, without captures: they are no pages.
 
