@@ -11,6 +11,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from lxml import etree
+
 from crawler.stages.extraction.code_names import linguist_name, name_of
 
 MOST = 100_000
@@ -30,14 +32,16 @@ _BUTTONS = re.compile(
     r"|zeroclipboard-container)(?:$|[\s_-])",
     re.IGNORECASE,
 )
+_BESIDE = etree.XPath("descendant::*[not(ancestor-or-self::pre or descendant::pre)]")
+"""What stands in the box of listings beside them, without what stands around one."""
 _ROLES = frozenset({"button", "toolbar"})
 _AROUND = 3
 """Elements upwards from a listing that may be its box."""
 
 
-def drop_gutters(tree: Any) -> None:
-    """Numbers of lines by their class, on a page that has a listing, in place."""
-    if next(tree.iter("pre"), None) is not None:
+def drop_gutters(tree: Any, classes: str) -> None:
+    """Numbers of lines by their class, on a page that has a listing, in place; classes: all of the page."""
+    if _call_numbers(classes) and next(tree.iter("pre"), None) is not None:
         drop_numbers(tree)
 
 
@@ -52,6 +56,10 @@ def drop_numbers(around: Any) -> None:
 @lru_cache(maxsize=4_096)
 def may_be_number(names: str) -> bool:
     """True for classes by which highlighters call the number of a line."""
+    return _call_numbers(names)
+
+
+def _call_numbers(names: str) -> bool:
     lower = names.lower()
     return any(word in lower for word in _NUMBER_WORDS) and _NUMBERS.search(lower) is not None
 
@@ -119,13 +127,8 @@ def _holds_prose(around: Any, box: Any) -> bool:
 
 def _clear(box: Any, pre: Any) -> None:
     language = linguist_name(pre)
-    for element in list(box.iter()):
-        if element.getparent() is None or not isinstance(element.tag, str) or element is box or element is pre:
-            continue
-        if (
-            next((up for up in element.iterancestors("pre")), None) is not None
-            or next(element.iter("pre"), None) is not None
-        ):
+    for element in _BESIDE(box):
+        if element.getparent() is None:
             continue
         text = " ".join(element.text_content().split())
         if not text or len(text) > LONGEST_LABEL:

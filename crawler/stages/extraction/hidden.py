@@ -21,11 +21,21 @@ MOST_NAMES = 2_000
 """Characters of an element's names that are looked at."""
 MOST = 5_000
 """Elements of a page that are looked at."""
-_CANDIDATES = etree.XPath("//body//*[@hidden or @style or self::dialog]")
+_CANDIDATES = etree.XPath(
+    "//body/descendant::*/@hidden/.. | //body/descendant::*/@style/.. | //body/descendant::dialog", smart_strings=False
+)
 _CONTROLS = etree.XPath(
     "boolean(descendant-or-self::*[self::button or @role='button' or @role='tab' or @aria-expanded][1])"
 )
 _TARGETS = etree.XPath("//@aria-controls | //@data-target | //@data-bs-target | //a/@href[starts-with(., '#')]")
+_TEXTS = etree.XPath(
+    "descendant-or-self::*[not(self::script or self::style or self::template)]/text()", smart_strings=False
+)
+_NESTED_TEXTS = etree.XPath(
+    "descendant-or-self::text()[not(ancestor::script or ancestor::style or ancestor::template)]", smart_strings=False
+)
+"""The same where these hold elements (`_ARE_NESTED`); slower, because it looks around every text."""
+_ARE_NESTED = etree.XPath("boolean(//template/* | //script/* | //style/*)")
 _CLOSED = re.compile(r"display:none(?![\w-])|visibility:(?:hidden|collapse)(?![\w-])")
 _CLEAR = re.compile(r"(?:^|;)opacity:0*(?:\.0+)?(?:%|!important)*(?:;|\Z)")
 _MOVES = re.compile(r"transform|transition|animation|will-change")
@@ -74,10 +84,18 @@ def hidden_in(tree: Any) -> Hidden:
         return Hidden([], 0)
     known = set(found)
     outer = [element for element in found if known.isdisjoint(element.iterancestors())]
-    texts = [" ".join(_text(element).split()) for element in outer]
-    if sum(map(len, texts)) > MOST_SHARE * len(" ".join(_text(tree).split())):
+    texts_in = _NESTED_TEXTS if _ARE_NESTED(tree) else _TEXTS
+    texts = [" ".join(" ".join(texts_in(element)).split()) for element in outer]
+    chars = sum(map(len, texts))
+    if chars > MOST_SHARE * _least_chars(tree) and chars > MOST_SHARE * len(" ".join(" ".join(texts_in(tree)).split())):
         return Hidden([], 0)
     return Hidden(outer, sum(len(text.split()) for text in texts))
+
+
+def _least_chars(tree: Any) -> int:
+    """Letters that a page shows at least, counted at a fourth of the time: all of it without instructions."""
+    unread = sum(len(element.text_content()) for element in tree.iter("script", "style", "template"))
+    return max(0, len(" ".join(tree.text_content().split())) - unread)
 
 
 def _without_sections(found: list[Any]) -> list[Any]:
@@ -126,13 +144,6 @@ def _has_control_before(element: Any) -> bool:
     """True where a button, or what is used as one, stands before it: it opens what follows."""
     before = element.getprevious()
     return before is not None and isinstance(before.tag, str) and bool(_CONTROLS(before))
-
-
-_IS_NO_TEXT = etree.XPath("descendant-or-self::text()[not(ancestor::script or ancestor::style or ancestor::template)]")
-
-
-def _text(element: Any) -> str:
-    return " ".join(_IS_NO_TEXT(element))
 
 
 def _plain(style: str) -> str:

@@ -32,9 +32,11 @@ _MAY_BE_STYLED = frozenset(["div", "p", "span", "td", "code", "font", "blockquot
 _LINE_BY_LINE = re.compile(
     r"(?:^|\s)(?:view-line|cm-line|CodeMirror-line|ace_line|react-code-line|blob-code-inner|monaco-line|line|pre)(?:\s|$)"
 )
+_BOXES = "//div[contains(@class, 'fragment')]/div[@class = 'line']|//div[@class = 'pre']"
+_BOXED_LINES = etree.XPath(_BOXES)
 _LINES = etree.XPath(
     "//*[@class][contains(@class, 'cm-line') or contains(@class, 'view-line') or contains(@class, 'CodeMirror-line') "
-    "or contains(@class, 'ace_line')]|//div[contains(@class, 'fragment')]/div[@class = 'line']|//div[@class = 'pre']"
+    f"or contains(@class, 'ace_line')]|{_BOXES}"
 )
 _OF_CODE = ("highlight", "hljs", "code", "blob", "crayon", "lntable", "js-file", "rouge", "lines", "source")
 """In the names of a table or of its cells that hold code."""
@@ -52,8 +54,10 @@ def restore_listings(tree: Any, classes: str, styles: str) -> None:
     """Every listing outside of <pre> as one, in place; classes, styles: all of the page."""
     for table in filter(_may_hold_code, list(islice(tree.iter("table"), MOST))):
         _lines_of_table(table)
-    if any(word in classes for word in _MAY_LINE) or not _LINE_BOXES.isdisjoint(classes.split()):
-        lines = (line for line in _LINES(tree)[:MOST_LINES] if _LINE_BY_LINE.search(line.get("class")))
+    has_lines = any(word in classes for word in _MAY_LINE)
+    if has_lines or not _LINE_BOXES.isdisjoint(classes.split()):
+        found = (_LINES if has_lines else _BOXED_LINES)(tree)[:MOST_LINES]
+        lines = (line for line in found if _LINE_BY_LINE.search(line.get("class")))
         for holder in dict.fromkeys(map(_holder, lines)):
             _join_lines(holder)
     for code in list(islice(tree.iter("code", "tt", "samp", "kbd"), MOST)):

@@ -7,6 +7,7 @@ others. Each of these elements goes before any extractor reads the tree; what st
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Any
 
 from lxml import etree
@@ -34,8 +35,7 @@ _MAY_HIDE = ("sr", "visually", "screen", "a11y", "assistive", "element-invisible
 """One of which stands in each of these names."""
 _CLIPPED = re.compile(r"clip(?:-path)?:(?:rect|inset)\(|left:-\d{3,}", re.IGNORECASE)
 _BACK = frozenset("↩↑↵⏎⤴^⮌⬑↖⇑⬆⏏←‹«△▲🔙🔝")
-_NO_SIGN = "\ufe0e\ufe0f\u200b\xa0 \t\r\n"
-_SUPERS = str.maketrans("", "", "⁰¹²³⁴⁵⁶⁷⁸⁹0123456789[]()")
+_NO_SIGN = frozenset("\ufe0e\ufe0f\u200b\xa0 \t\r\n⁰¹²³⁴⁵⁶⁷⁸⁹0123456789[]()")
 _NEEDS = re.compile(r"\s*\[\s*([^\[\]]{3,60}?)\s*\]\s*")
 _BY_NAME = etree.XPath("//*[@class]")
 
@@ -46,7 +46,8 @@ def drop_machinery(tree: Any, classes: str, styles: str) -> None:
         for element in filter(_is_named, _BY_NAME(tree)[:MOST]):
             _drop(element)
     lower = classes.lower()
-    may_hide = "clip" in styles or "left:" in styles or any(word in lower for word in _MAY_HIDE)
+    is_named = any(word in lower for word in _MAY_HIDE) and _UNHEARD.search(lower) is not None
+    may_hide = is_named or "clip" in styles or "left:" in styles
     for link in list(tree.iter("a")):
         if may_hide:
             _drop_hints(link)
@@ -82,9 +83,13 @@ def leads_back(link: Any) -> bool:
     href = link.get("href") or ""
     if "#" not in href or href.endswith(("#", "#top")):
         return False
-    text = "".join(link.itertext()).translate(_SUPERS)
-    sign = "".join(char for char in text if char not in _NO_SIGN)
-    return bool(sign) and _BACK.issuperset(sign) and (sign != "^" or _is_in_note(link))
+    sign = ""
+    for char in chain.from_iterable(link.itertext()):
+        if char in _BACK:
+            sign += char
+        elif char not in _NO_SIGN:
+            return False
+    return bool(sign) and (sign != "^" or _is_in_note(link))
 
 
 def _is_in_note(link: Any) -> bool:

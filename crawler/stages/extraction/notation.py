@@ -41,9 +41,9 @@ _SCRIPTS: dict[str, tuple[str, ...]] = {
 """By element of MathML: the signs between its parts."""
 
 
-def write_notation(tree: Any) -> None:
-    """Formulas, powers, readings and pictures of signs as characters, in place."""
-    for element in _SHIFTED(tree):
+def write_notation(tree: Any, styles: str) -> None:
+    """Formulas, powers, readings and pictures of signs as characters, in place; styles: all of the page."""
+    for element in _SHIFTED(tree) if "vertical-align" in styles else ():
         element.tag = "sup" if "super" in element.get("style") else "sub"
     for element in reversed(list(tree.iter(*_WRITERS))):  # what stands in others first: a power of x with an index
         _WRITERS[element.tag](element)

@@ -64,11 +64,6 @@ from crawler.urls.refresh import is_redirect, moves_a_notice
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it warns about pages; the verdict says what happened
 
-_MAY_HIDE = re.compile(
-    rb"hidden|<dialog|display\s*:\s*none|opacity\s*:\s*[0.]|text-indent|position\s*:\s*(?:absolute|fixed)",
-    re.IGNORECASE,
-)
-"""What a page has that hides something; what has been encoded otherwise than ASCII is not looked into."""
 _BLANK_LINES = re.compile(r"\n{3,}")
 _ELSEWHERE = 0.5
 """F1 that the model expects under which the chain's text is compared with all that the model saw: where it has more
@@ -186,8 +181,6 @@ class ExtractionStage:
 
     def _count_hidden(self, doc: Document, tree: Any) -> int:
         """Words that no reader sees; they leave the page where HIDDEN_TEXT says so."""
-        if not _MAY_HIDE.search(doc.html):
-            return 0
         hidden = hidden_in(tree)
         if hidden.elements and doc.choices.get("hidden_text", self._hidden_text) == "drop":
             drop_hidden(hidden)

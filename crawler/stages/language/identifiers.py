@@ -155,12 +155,13 @@ class Py3Langid:
         return None if answer.language == NO_LANGUAGE else answer
 
     def _answer(self, text: str, among: frozenset[str]) -> Answer:
-        label, score = self._model.classify(text)
+        ranked = self._model.rank(text)  # its first is what `classify` says
+        label, score = ranked[0]
         language = self._codes[label]
         if score >= NO_DOUBT and language in among:
             return Answer(language, score)
         shares: dict[str, float] = {}
-        for label, share in self._model.rank(text):  # Chinese has several labels
+        for label, share in ranked:  # Chinese has several labels
             if (code := self._codes[label]) in among:
                 shares[code] = shares.get(code, 0.0) + share
         language, total = max(shares, key=shares.__getitem__), sum(shares.values()) or 1.0

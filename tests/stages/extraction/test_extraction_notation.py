@@ -20,7 +20,7 @@ SQUARE = "<mrow><msup><mi>b</mi><mn>2</mn></msup><mo>−</mo><mn>4</mn><mi>a</mi
 
 def text_of(body: str) -> str:
     tree = parse_html(f"<body>{body}</body>")
-    write_notation(tree)
+    write_notation(tree, " ".join(tree.xpath("//@style")))
     page = walk(tree)
     return write(page, [True] * len(page.texts)).text
 

@@ -74,11 +74,7 @@ def said_by(names: str) -> int:
     """What the names of an element say of it, one bit each; a site repeats them all over its pages."""
     found = 0
     for name in names.lower().split():
-        if "/" in name:
-            continue
-        for pattern, bit in _NAMES:
-            if not found & bit and pattern.fullmatch(name):
-                found |= bit
+        found |= _bits_of(name)
     if found & POST and _OF_BLOG.search(names):
         found &= ~POST
     if "schema.org" in names:
@@ -88,6 +84,11 @@ def said_by(names: str) -> int:
     if found & QUOTE and _NO_QUOTE.search(names.lower()):
         found &= ~QUOTE
     return found
+
+
+@lru_cache(maxsize=8_192)
+def _bits_of(name: str) -> int:
+    return 0 if "/" in name else sum(bit for pattern, bit in _NAMES if pattern.fullmatch(name))
 
 
 _ROWS = frozenset({"li", "tr", "td", "table"})

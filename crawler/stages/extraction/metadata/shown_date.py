@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from crawler.stages.extraction.metadata.date_words import Place, dates_in
@@ -43,6 +44,7 @@ _COMMENT = re.compile(
     r"comment(?!s?[-_]?(?:count|link|number|open|clos))|disqus|respond|repl(?:y|ies)\b", re.IGNORECASE
 )
 _EVENT = re.compile(r"\bevent|startdate|enddate|valid(?:from|through)|opening|doortime", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
 _DEEP, _WHOLE = 10, frozenset({"html", "body", "main"})
 _UPDATED = re.compile(
     r"updat|modif|changed|revis|edited|aktualis|geändert|änderung|bearbeitet|mis à jour|mise à jour|actualiz"
@@ -152,7 +154,7 @@ def _lines(texts: list[tuple[Any, str]], headline: int | None, place: Place) -> 
     """
     begin, end = (0, len(texts)) if headline is None else (max(0, headline - _BEFORE), headline + _BEHIND + 1)
     for number, (element, text) in enumerate(texts[begin:], begin):
-        if any(map(str.isdecimal, text)):
+        if _DIGIT.search(text):
             line = _line_around(element, text)
             found = list(dates_in(line, place)) if number < end or _PUBLISHED.search(line) else []
             if found and (len({one.day for one in found}) == 1 or _PUBLISHED.search(line)):
@@ -187,14 +189,20 @@ def _texts(tree: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _is_named(element: Any) -> bool:
-    names = f"{element.get('class') or ''} {element.get('id') or ''}"
-    return len(names) > 1 and _NAMES.search(names) is not None
+    names = element.get("class"), element.get("id")
+    return names != (None, None) and _are_of_others(*names)
+
+
+@lru_cache(maxsize=8_192)
+def _are_of_others(class_: str | None, id_: str | None) -> bool:
+    """True for names of other things than the page's text; a site repeats them."""
+    return _NAMES.search(f"{class_ or ''} {id_ or ''}") is not None
 
 
 def _headline(tree: Any, texts: list[tuple[Any, str]]) -> int | None:
     """Number of the text that is the headline: what the title begins with, else the first heading."""
     title = " ".join((tree.findtext(".//title") or "").casefold().split())
-    plain = [" ".join(text.casefold().split()) for _, text in texts]
+    plain = (" ".join(text.casefold().split()) if len(text) >= _LONG_ENOUGH else "" for _, text in texts)
     named = (number for number, text in enumerate(plain) if len(text) >= _LONG_ENOUGH and title.startswith(text))
     if (found := next(named, None)) is not None:
         return found
