@@ -130,8 +130,8 @@ def find(place: Place, wish: Wish) -> Concerned:
         _find_others(place, wish, found, pages)
     going = RawPages(wish, found.pages)
     for archive, urls in _raw_pages(place):
-        if pages := sum(map(going.goes, urls)):
-            found.raw += pages
+        if count := sum(map(going.goes, urls)):
+            found.raw += count
             found.archives.add(archive)
     return found
 
