@@ -299,10 +299,10 @@ def test_the_second_opinion_weighs_more_the_stranger_the_page():
 
 
 def test_the_second_opinion_is_asked_on_doubtful_articles_of_a_bearable_size_alone():
-    assert is_asked(LEAST, MOST_BLOCKS, 0.95, 0.0)
+    assert is_asked(LEAST, MOST_BLOCKS, 0.84, 0.0)
     assert not is_asked(LEAST - 0.01, 10, 0.5, 0.0) and not is_asked(0.9, MOST_BLOCKS + 1, 0.5, 0.0)
-    assert not is_asked(0.9, 10, 0.97, 0.0)  # sure enough of a page that is like others
-    assert is_asked(0.9, 10, 0.97, 0.5) and is_asked(0.9, 10, 0.985, 1.0)  # not of a strange one
+    assert not is_asked(0.9, 10, 0.86, 0.0)  # sure enough of a page that is like others
+    assert is_asked(0.9, 10, 0.91, 0.5) and is_asked(0.9, 10, 0.985, 1.0)  # not of a strange one
     assert not is_asked(0.9, 10, 0.992, 1.0)  # unless it promises more than any text needs
 
 

@@ -156,6 +156,8 @@ HIDING = [
     f'<p style="text-indent:-9999px">{INJECTED}</p>',
     f'<p style="opacity:0">{INJECTED}</p>',
     f'<p style="position:absolute;clip:rect(0, 0, 0, 0)">{INJECTED}</p>',
+    f'<p style="visibility:collapse">{INJECTED}</p>',
+    f'<p style="display&#58;none">{INJECTED}</p>',
 ]
 SHOWN = [
     f"<details><summary>More</summary><p>{INJECTED}</p></details>",
