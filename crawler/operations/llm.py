@@ -8,4 +8,7 @@ OPERATIONS = by_name(
     Operation(
         "judge", "score pages from 0 to 5 by a rubric, with reason and evidence", "crawler.operations.llm_judge:WORK"
     ),
+    Operation(
+        "extract", "read records out of pages, each value from its passage", "crawler.operations.llm_extract:WORK"
+    ),
 )

@@ -25,15 +25,14 @@ from tests.support.models import Ask, ModelServer, Say, Script, judged
 from tests.support.places import PROJECT
 from tests.support.process import clean_environment
 
-PAGES, CONCURRENCY, KILLS = 40, 3, 6
-COST = Decimal("0.3")
+PAGES, CONCURRENCY, KILLS = 30, 3, 4
 
 
 class Killed:
     """Kills the process that asks once it has sent so many requests; the one that it waits for gets no answer."""
 
-    def __init__(self) -> None:
-        self.asked = Counter[str]()
+    def __init__(self, answer: Say) -> None:
+        self.answer, self.asked = answer, Counter[str]()
         self.answered = Counter[str]()
         self._left, self._dying, self._turn = 10**9, threading.Event(), threading.Lock()
 
@@ -49,7 +48,7 @@ class Killed:
                 self._dying.set()
                 return Say(cut=True)
             self.answered[ask.page] += 1
-        return judged(3)
+        return self.answer
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
@@ -64,15 +63,26 @@ def start(words: list[str]) -> subprocess.Popen[bytes]:
     )
 
 
+@pytest.mark.parametrize("operation", ["judge", "extract"])
 def test_no_kill_makes_anybody_pay_twice_or_more_than_the_budget(
-    folder: Folder, serve: Callable[[Script], ModelServer], prices: Callable[..., str]
+    folder: Folder,
+    serve: Callable[[Script], ModelServer],
+    prices: Callable[..., str],
+    tmp_path: Path,
+    operation: str,
 ) -> None:
     folder.filled(range(PAGES))
-    killed = Killed()
+    schema = tmp_path / "thing.json"
+    schema.write_text('{"type": "object", "properties": {"page": {"type": "integer"}}}')
+    more, name, answer = {
+        "judge": ((), "llm_judge_quality", judged(3)),
+        "extract": (("--schema", str(schema)), "llm_extract_thing", Say('{"page": null}')),
+    }[operation]
+    killed = Killed(answer)
     server = serve(killed.script)
-    most = 100
-    words = ["judge", str(folder.path), "--model", server.model(), "--prices", prices()]
-    words += ["--budget", f"{most * 5}EUR", "--concurrency", str(CONCURRENCY)]
+    most = 900
+    words = [operation, str(folder.path), "--model", server.model(), "--prices", prices(), *more]
+    words += ["--budget", f"{most}EUR", "--concurrency", str(CONCURRENCY)]
     for round_ in range(KILLS):
         dying = killed.arm(2 + round_ % 4)
         process = start(words)
@@ -93,8 +103,8 @@ def test_no_kill_makes_anybody_pay_twice_or_more_than_the_budget(
     assert len(intents) <= PAGES + KILLS * CONCURRENCY
     assert sum(killed.asked.values()) <= len(intents)
     spent = sum(Decimal(answers[n["call"]]["cost"] if n["call"] in answers else n["reserved"]) for n in intents)
-    assert spent <= most * 5
-    rows = list(Annotations(Place(str(folder.path))).read("llm_judge_quality"))
+    assert spent <= most
+    rows = list(Annotations(Place(str(folder.path))).read(name))
     assert len(rows) == PAGES
 
 
