@@ -1,10 +1,8 @@
-"""Do a model's scores agree with what people said of the same texts? And does a planted line move them?"""
+"""Do a model's scores agree with what people said of the same texts?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 
 from crawler.stages.fingerprint import exact_id
@@ -59,18 +57,3 @@ def agreement(
         "equal": equal,
         "kappa": None if chance == 1 else (equal - chance) / (1 - chance),
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Injection:
-    """pages: that were judged with and without a planted line; moved: whose score it changed; mean: change of it."""
-
-    pages: int
-    moved: int
-    mean: float
-
-    @classmethod
-    def of(cls, pairs: Iterable[tuple[int, int]]) -> Injection:
-        """pairs: score without, score with."""
-        changes = [planted - plain for plain, planted in pairs]
-        return cls(len(changes), sum(change != 0 for change in changes), fmean(changes) if changes else 0.0)

@@ -17,6 +17,7 @@ from crawler.operations.numbers import whole
 
 if TYPE_CHECKING:
     from crawler.llm.job import Done, LlmJob
+    from crawler.llm.model import Provider
     from crawler.llm.run import Ran
     from crawler.llm.tool import Tool
     from crawler.storage.files.place import Place
@@ -100,17 +101,21 @@ def estimated(job: LlmJob) -> Answer:
     return Answer(facts, lines)
 
 
-def ran(job: LlmJob, opts: argparse.Namespace, now: float) -> Done:
-    """Ask and annotate, with the progress on a terminal. Raises: InputError, StorageError."""
+def ran(
+    job: LlmJob, opts: argparse.Namespace, now: float, then: Callable[[Provider, Done], None] = lambda _, __: None
+) -> Done:
+    """Ask and annotate, with the progress on a terminal. then: what else is asked. Raises: InputError, StorageError."""
     from crawler.llm.model import ProviderError
     from crawler.llm.named import opened
     from crawler.problems import InputError
 
     with closing(opened(job.model)) as provider, reading() as tell:
         try:
-            return job.run(provider, concurrency=opts.concurrency, now=now, after=_progress(job, tell))
+            done = job.run(provider, concurrency=opts.concurrency, now=now, after=_progress(job, tell))
+            then(provider, done)
         except ProviderError as error:
             raise InputError([str(error)]) from None
+    return done
 
 
 def _progress(job: LlmJob, tell: Callable[[str], None]) -> Callable[[Ran, Decimal], None]:

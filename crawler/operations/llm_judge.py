@@ -23,7 +23,8 @@ from crawler.operations.llm_common import (
 from crawler.operations.numbers import whole
 
 if TYPE_CHECKING:
-    from crawler.llm.job import LlmJob
+    from crawler.llm.job import Done, LlmJob
+    from crawler.llm.model import Provider
     from crawler.storage.files.place import Place
 
 MOST_CHARS = 20_000
@@ -37,11 +38,16 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "or a file of YAML (quality)")  # fmt: skip
     add("--topic", default="", metavar="TEXT", help="what the rubric relevance asks about")
     add("--max-chars", type=whole(200), default=MOST_CHARS, metavar="N", help=f"of a text that are sent ({MOST_CHARS})")
+    add("--injection", type=whole(1), metavar="N", help="judge N of the pages once more with a planted line that asks "
+        "for a high score, and say how often it moves the score")  # fmt: skip
 
 
 def judge(opts: argparse.Namespace, load: Load) -> Answer | None:
     """Score, annotate, hold against labels. Raises: WrongCall, InputError, ConfigError, StorageError."""
+    from dataclasses import asdict
+
     from crawler.dataset.rewrite import corpus_place
+    from crawler.llm.injection import measured
     from crawler.llm.judge import Judge
     from crawler.llm.rubric import rubric_of
 
@@ -51,10 +57,17 @@ def judge(opts: argparse.Namespace, load: Load) -> Answer | None:
         job = job_of(place, tool, opts, load, now)
         if opts.dry_run:
             answer = estimated(job)
-            answer.facts = {**answer.facts, "annotation": tool.name, "scores": {}, "agreement": None}
+            answer.facts = {**answer.facts, "annotation": tool.name, "scores": {}, "agreement": None, "injection": None}
             return answer
-        done = ran(job, opts, now)
-        found = _found(place, job)
+        injection: dict[str, Any] = {"injection": None}
+
+        def plant(provider: Provider, done: Done) -> None:
+            if opts.injection is not None and done.ran.ended == "done":
+                injected = measured(job, tool, provider, done, most=opts.injection, concurrency=opts.concurrency)
+                injection["injection"] = asdict(injected)
+
+        done = ran(job, opts, now, plant)
+        found = _found(place, job) | injection
         lines = [*lines_of(job, done), *_lines(found)]
         answer = Answer(NOTHING | facts_of(job, done) | found, lines, list(problems_of(job, done)))
     if done.ran.signal is not None:
@@ -87,6 +100,10 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         kappa = "not defined" if agreed["kappa"] is None else f"{agreed['kappa']:.2f}"
         yield f"{agreed['labels']:,} labels of people: AUC {auc}, {agreed['equal']:.0%} equal verdicts, kappa {kappa}"
 
+    if (planted := found["injection"]) is not None:
+        moved = f"{planted['moved']:,} of {planted['pages']:,} scores"
+        yield f"a planted line that asks for a high score moves {moved}, by {planted['mean']:+.2f} on average"
+
 
 WORK = Work(
     "judge corpus --model openai:gpt-5-mini --budget 5USD --rubric educational --sample 500",
@@ -96,6 +113,7 @@ WORK = Work(
         "annotation": ("string", "what the scores are called"),
         **FACTS,
         "scores": ("object", "rows of the annotation by score"),
+        "injection": ("object or null", "with --injection: pages, moved (whose score a planted line changes), mean"),
         "agreement": ("object or null", "with labels of people: labels, auc, auc_low, auc_high, equal, kappa"),
     },
 )

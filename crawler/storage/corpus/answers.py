@@ -22,6 +22,7 @@ from typing import Any
 import orjson
 
 from crawler.problems import InputError
+from crawler.storage.corpus.answer_lines import cut_torn_line, lines_of
 from crawler.storage.files.errors import AtWorkError, StorageError
 from crawler.storage.files.journal import disk, remove_draft, rename_durably, sync_folder
 from crawler.storage.files.locks import WriterLock
@@ -29,12 +30,6 @@ from crawler.storage.files.place import LLM, Place
 
 LEDGER = f"{LLM}/ledger.jsonl"
 _LOCK = f"{LLM}/ledger.lock"
-_NEEDS = {
-    "intent": {"call", "key", "job", "currency", "page", "reserved"},
-    "answer": {"call", "outcome", "cost", "tokens_in", "tokens_out", "final", "value"},
-    "withdrawn": {"call", "job", "currency", "reserved"},
-}
-"""Fields of each kind of line."""
 
 
 class BudgetReached(Exception):  # noqa: N818  # no fault: the end that was asked for
@@ -115,8 +110,8 @@ class Answers:
             with disk(self._path):
                 self._file = self._path.open("a+b", buffering=0)
                 sync_folder(self._path.parent)
-                _cut_torn_line(self._file)
-            for at, line in _lines(self._path):
+                cut_torn_line(self._file)
+            for at, line in lines_of(self._path):
                 self._take(at, line)
         except BaseException:
             self.__exit__()
@@ -237,9 +232,9 @@ def _forget(path: Path, pages: Collection[str]) -> int:
     if not path.is_file():
         return 0
     with path.open("r+b") as file:
-        _cut_torn_line(file)
+        cut_torn_line(file)
     going: dict[int, str] = {}  # call → what it counts as
-    for _, line in _lines(path):
+    for _, line in lines_of(path):
         if line["kind"] == "intent" and line["page"] in pages:
             going[line["call"]] = line["reserved"]
         elif line["kind"] == "answer" and line["call"] in going:
@@ -260,7 +255,7 @@ def _forget(path: Path, pages: Collection[str]) -> int:
 
 
 def _without(path: Path, going: dict[int, str]) -> Iterator[bytes]:
-    for _, line in _lines(path):
+    for _, line in lines_of(path):
         if (money := going.get(line["call"])) is None:
             yield orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
         elif line["kind"] == "intent":
@@ -271,42 +266,3 @@ def _without(path: Path, going: dict[int, str]) -> Iterator[bytes]:
 def _ended(line: dict[str, Any]) -> Ended:
     cost, tokens = Decimal(line["cost"]), (int(line["tokens_in"]), int(line["tokens_out"]))
     return Ended(line["outcome"], cost, *tokens, line["value"], bool(line["final"]))
-
-
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each line with the offset of its beginning. Raises: StorageError where one is damaged."""
-    at = 0
-    with disk(path), path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if (content := _parsed(line)) is None:
-                raise StorageError(
-                    f"{path}: line {number} is damaged; restore the file from a copy, or move it away: then everything "
-                    "is asked and paid again, and no budget knows what was spent"
-                )
-            yield at, content
-            at += len(line)
-
-
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    try:
-        content: dict[str, Any] = orjson.loads(line)
-        return None if _NEEDS[content["kind"]] - content.keys() else content
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-        return None
-
-
-def _cut_torn_line(file: Any) -> None:
-    """Behind the last whole line stands what a death left of an unfinished one: its call never went out, or it counts
-    as one without an answer.
-    """
-    size = end = os.fstat(file.fileno()).st_size
-    while end:
-        begin = max(0, end - (1 << 16))
-        found = os.pread(file.fileno(), end - begin, begin).rfind(b"\n")
-        if found >= 0:
-            end = begin + found + 1
-            break
-        end = begin
-    if end < size:
-        file.truncate(end)
-        os.fsync(file.fileno())
