@@ -43,9 +43,10 @@ class Google(Provider):
 
     def complete(self, request: Request) -> Reply:
         """One answer. Raises: ProviderError."""
-        import httpx
-        import httpx2
         from google.genai import errors
+
+        clients = [getattr(errors, name, None) for name in ("httpx", "httpx2")]  # it uses the newer one that is there
+        cut = (OSError, *(each.HTTPError for each in clients if each is not None))
 
         config = self._types.GenerateContentConfig(
             system_instruction=request.system,
@@ -60,7 +61,7 @@ class Google(Provider):
             return reply_of(error.code or 500, headers, str(error), f"google:{self._name}")
         except errors.UnknownApiResponseError as error:
             return Reply(Outcome.GARBLED, said=str(error)[:300])
-        except (httpx.HTTPError, httpx2.HTTPError, OSError) as error:
+        except cut as error:
             return Reply(Outcome.CUT, said=f"{type(error).__name__}: {error}")
         except ValueError as error:  # HTML with status 200: the parser's own error
             return Reply(Outcome.GARBLED, said=str(error)[:300])
