@@ -35,6 +35,7 @@ TASKS: Mapping[str, Mapping[str, str]] = {
         "dataset": "Check, select, mix, export, withdraw, query, compare, …",
         "replay": "Judge archived pages again, without a network",
         "classify": "Learn from judged texts which ones are worth keeping",
+        "llm": "Ask a language model about the pages, within a budget",
     },
     "Settings": {
         "settings": "Print the value of a setting",

@@ -8,7 +8,7 @@ it names (`crawler/dataset/refused.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +38,7 @@ from crawler.dataset.withdrawals import (
 )
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.erasure import erase_pages
+from crawler.storage.corpus.answers import forgetting
 from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REPLACED, Place
@@ -86,10 +87,10 @@ def withdraw(
     damaged file or a failing disk.
     """
     finish_dead_writers(place)
-    with _alone(place):
+    with _alone(place), forgetting(place) as forget:
         check_alone(place)
         cause = Cause(operation, wish.reason, now, keeps_old=False, replacing_runs=replacing_runs)
-        return _withdraw(place, wish, cause)
+        return _withdraw(place, wish, cause, forget)
 
 
 def undo(place: Place, number: int, *, reason: str, by: str, now: float) -> WishLine:
@@ -123,13 +124,14 @@ def _alone(place: Place) -> Iterator[None]:
         lock.release()
 
 
-def _withdraw(place: Place, wish: Wish, cause: Cause) -> Withdrawn:
+def _withdraw(place: Place, wish: Wish, cause: Cause, forget: Callable[[Collection[str]], int]) -> Withdrawn:
     found = find(place, wish)
     entry, pages = _log(place, wish, found.pages, cause.now, found.texts.values())
+    urls = sorted({page["canonical_url"] for page in pages} | set(entry.get("urls", ())))
+    forget(urls)
     going = _Going(place, wish, pages)
     done = rewrite(place, going.decide, cause, folders=folders_of_records(place), archive=going.archive)
     removed = [name for name in (*DERIVED, *_drafts(place), *_replaced(place)) if place.remove(name)]
-    urls = sorted({page["canonical_url"] for page in pages} | set(entry.get("urls", ())))
     return Withdrawn(done, found, removed, urls, frozenset(entry["refused"]), wish.by, entry["number"])
 
 

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from crawler.commands import botkey, classify, dataset, frontier
+from crawler.commands import botkey, classify, dataset, frontier, llm
 from crawler.server.embedded import EmbeddedServer
 from tests.commands.conftest import Done, process_environment, scrapy_process
 from tests.support import warm
@@ -41,6 +41,8 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "classify explain": (["none.npz", "page.txt"], 1),
     "classify import": (["none.bin", "--name", "a", "--label", "b", "--language", "en", "--out", "models"], 1),
     "classify perplexity": (["none.arpa", "corpus", "--language", "en", "--out", "rows.jsonl"], 1),
+    "llm extract": (["corpus", "--schema", "none.json", "--model", "openai:gpt-5-mini", "--budget", "5USD"], 1),
+    "llm judge": (["corpus", "--model", "openai:gpt-5-mini", "--budget", "5USD"], 1),
     "classify train": (["worth", "--labels", "none.jsonl", "--out", "models"], 1),
     "crawl": (["corpus"], 1),
     "dataset annotate": (["corpus", "--name", "topic", "--file", "none.jsonl"], 1),
@@ -102,7 +104,13 @@ ALONE: dict[str, tuple[list[str], int]] = {
 }
 OPERATIONS = {
     f"{name} {operation}"
-    for name, c in (("botkey", botkey), ("classify", classify), ("dataset", dataset), ("frontier", frontier))
+    for name, c in (
+        ("botkey", botkey),
+        ("classify", classify),
+        ("dataset", dataset),
+        ("frontier", frontier),
+        ("llm", llm),
+    )
     for operation in c.Command.operations
 }
 REFUSED = {"bench", "genspider", "parse", "runspider", "startproject"}  # whatever is given

@@ -23,6 +23,7 @@ OPTIONAL = {"pyspark", "pyarrow", "duckdb", "atheris"}  # imported where it is u
 OPTIONAL |= {"crawlee", "pdfminer"}  # peers of benches, in an environment of their own or where they are installed
 OPTIONAL |= {"tokenizers", "tiktoken"}  # of mixtures, which say what is missing
 OPTIONAL |= {"plugged"}  # a test writes it
+OPTIONAL |= {"anthropic", "openai", "google", "babel"}  # of `gristmill llm`, which says what is missing
 EXPLORE = {"duckdb", "starlette", "uvicorn"}  # of `gristmill explore`, which says what is missing
 LATER = {"compression"}  # in the standard library from Python 3.14 on
 
@@ -65,6 +66,8 @@ def test_what_an_extra_brings_is_imported_by_the_room_that_it_is_for() -> None:
     assert requirements("parquet") == {"pyarrow", "duckdb"} <= imports("crawler/storage", "crawler/dataset")
     assert requirements("explore") == EXPLORE <= imports("crawler/explore")
     assert requirements("documents") == {"pypdfium2", "pypdf"} <= imports("crawler/stages/documents")
+    assert requirements("llm") == {"anthropic", "openai", "google-genai", "babel"}
+    assert imports("crawler/llm") >= {"anthropic", "openai", "google", "babel"}
     assert requirements("browser") == {"scrapy-playwright", "playwright"}
     assert imports("crawler/browser") >= {"scrapy_playwright", "playwright"}
 

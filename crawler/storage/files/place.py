@@ -44,6 +44,8 @@ REGISTRY = "registry"
 """Holds one file a version, tags, and the places of derived folders (`crawler/storage/corpus/registry.py`)."""
 ANNOTATIONS = "annotations"
 """Holds a folder for each annotation (`crawler/dataset/annotations/`)."""
+LLM = "llm"
+"""Holds the ledger of what language models were asked about the corpus (`crawler/storage/corpus/answers.py`)."""
 MODELS = "models"
 """Holds the classifiers that were learned from the corpus' labels, each under a name that its content has given it."""
 FOLDERS = (SHARDS, REJECTED, *(f"{HELD}/{kind}" for kind in HELD_KINDS), ARCHIVE)
@@ -52,7 +54,8 @@ UNFINISHED = "unfinished.txt"
 """Names, in a folder that a corpus is made in of others, the operation at work; it goes once the manifest is there."""
 FORMAT = "crawler-corpus/1"
 _PARTS = ("files", "runs", "crawls")  # of the manifest, all of them lists
-_OURS = {SHARDS, REJECTED, HELD, ARCHIVE, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY, ANNOTATIONS, MODELS, UNFINISHED}
+_OURS = {*(SHARDS, REJECTED, HELD, ARCHIVE, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY, ANNOTATIONS, LLM, MODELS),
+         UNFINISHED}  # fmt: skip
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
 

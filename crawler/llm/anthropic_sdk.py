@@ -1,0 +1,69 @@
+"""Anthropic's Messages."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from crawler.llm.failures import TIMEOUT_SECONDS, counted, reply_of
+from crawler.llm.model import Outcome, Provider, ProviderError, Reply, Request
+
+OWN_URL = "https://api.anthropic.com"
+KEY = "ANTHROPIC_API_KEY"
+
+
+class Anthropic(Provider):
+    """A model of Anthropic's. url: None = Anthropic's own. Raises: ProviderError where no key is set."""
+
+    def __init__(self, name: str, url: str | None) -> None:
+        import anthropic
+
+        key = os.environ.get(KEY)
+        if key is None and url is None:
+            raise ProviderError(f"anthropic:{name}: no key; set {KEY}")
+        self._name, self._sdk = name, anthropic
+        self._client = anthropic.Anthropic(
+            api_key=key or "none", base_url=url or OWN_URL, max_retries=0, timeout=TIMEOUT_SECONDS
+        )
+
+    def complete(self, request: Request) -> Reply:
+        """One message. Raises: ProviderError."""
+        sdk = self._sdk
+        try:
+            found: Any = self._client.messages.create(
+                model=self._name,
+                max_tokens=request.most_tokens,
+                system=request.system,
+                messages=[{"role": "user", "content": request.user}],
+                output_config={"format": {"type": "json_schema", "schema": request.schema}},
+            )
+        except sdk.APIStatusError as error:
+            return reply_of(error.status_code, error.response.headers, str(error), f"anthropic:{self._name}")
+        except sdk.APIResponseValidationError as error:
+            return Reply(Outcome.GARBLED, said=str(error)[:300])
+        except sdk.APIConnectionError as error:
+            return Reply(Outcome.CUT, said=f"{error} ({error.__cause__})")
+        except ValueError as error:  # HTML with status 200: the parser's own error
+            return Reply(Outcome.GARBLED, said=str(error)[:300])
+        return _reply(found)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+
+def _reply(found: Any) -> Reply:
+    try:
+        why, usage = found.stop_reason, found.usage
+        texts = [each.text for each in found.content if each.type == "text"]
+        sent, got = (usage.input_tokens, usage.output_tokens) if usage is not None else (None, None)
+        sent, got = counted(sent), counted(got)
+    except (AttributeError, TypeError):
+        return Reply(Outcome.GARBLED, said=str(found)[:300])
+    if why in ("max_tokens", "model_context_window_exceeded"):
+        return Reply(Outcome.TRUNCATED, "", sent, got)
+    if why == "refusal":
+        return Reply(Outcome.REFUSED, "", sent, got)
+    if why not in ("end_turn", "stop_sequence") or not all(isinstance(each, str) for each in texts):
+        return Reply(Outcome.MALFORMED, "", sent, got, said=f"ended with {why!r}")
+    return Reply(Outcome.ANSWERED, "".join(texts), sent, got)

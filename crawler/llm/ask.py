@@ -1,0 +1,110 @@
+"""One question until it is answered: reserve, send, note; after what passes wait and ask again, within bounds."""
+
+from __future__ import annotations
+
+import random
+import threading
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from crawler.llm.model import Outcome, Provider, ProviderError, Reply, Request
+from crawler.llm.prices import Price
+from crawler.llm.prompt import parsed
+from crawler.storage.corpus.answers import Answers, Call, Ended, Job
+
+ATTEMPTS = 5
+PAUSES = (1.0, 2.0, 4.0, 8.0)
+"""Seconds before each further attempt, up to a fourth more by chance; more where the provider asks for it."""
+LONGEST_PAUSE = 60.0
+"""A provider that asks for more gets the page again by the next call of the command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How it ended. outcome: None where it was stopped before its end. value: of the schema, where it was answered.
+
+    cost, tokens: of the call that was answered. repeated: calls beyond the first one. said: of a failure.
+    """
+
+    outcome: Outcome | None
+    value: Any = None
+    cost: Decimal = Decimal()
+    tokens_in: int = 0
+    tokens_out: int = 0
+    repeated: int = 0
+    said: str = ""
+
+
+class Asker:
+    """Asks one model for one job, from several threads. stop: set, nothing more is sent."""
+
+    def __init__(
+        self, provider: Provider, answers: Answers, job: Job, price: Price, stop: threading.Event, *, unit: float = 1.0
+    ) -> None:
+        self._provider, self._answers, self._job, self._price = provider, answers, job, price
+        self._stop, self._unit = stop, unit
+
+    def known(self, key: str) -> Asked | None:
+        """What was answered before, in this call or another. Raises: StorageError."""
+        found = self._answers.answer(key)
+        if found is None:
+            return None
+        return Asked(Outcome(found.outcome), found.value, found.cost, found.tokens_in, found.tokens_out)
+
+    def ask(self, key: str, page: str, request: Request) -> Asked:
+        """Raises: BudgetReached before a call that could cost too much; ProviderError, StorageError."""
+        last = Asked(None)
+        for attempt in range(ATTEMPTS):
+            if self._stop.is_set():
+                return Asked(None)
+            reply, ended = self._once(key, page, request)
+            said = reply.said
+            last = Asked(reply.outcome, ended.value, ended.cost, ended.tokens_in, ended.tokens_out, attempt, said)
+            if reply.outcome.is_final or reply.outcome is Outcome.REJECTED or attempt == ATTEMPTS - 1:
+                return last
+            pause = self._pause(attempt, reply)
+            if pause is None:
+                return last
+            self._stop.wait(pause)
+        return last
+
+    def _pause(self, attempt: int, reply: Reply) -> float | None:
+        own = PAUSES[attempt] * self._unit * (1 + random.random() / 4)
+        if reply.wait is not None and reply.wait > LONGEST_PAUSE:
+            return None
+        return max(own, reply.wait or 0.0)
+
+    def _once(self, key: str, page: str, request: Request) -> tuple[Reply, Ended]:
+        call = self._answers.begin(self._job, key, page=page, most=self._price.most(request))
+        try:
+            reply = self._provider.complete(request)
+        except ProviderError:
+            self._answers.end(call, Ended("denied", Decimal()))
+            raise
+        reply, value = _read(reply, request)
+        ended = Ended(
+            reply.outcome.value, self._cost(reply, call), reply.tokens_in or 0, reply.tokens_out or 0, value,
+            reply.outcome.is_final,
+        )  # fmt: skip
+        self._answers.end(call, ended)
+        return reply, ended
+
+    def _cost(self, reply: Reply, call: Call) -> Decimal:
+        """By the tokens that were counted; where nobody knows, all that it could cost."""
+        if reply.outcome.is_unpaid:
+            return Decimal()
+        if reply.tokens_in is None or reply.tokens_out is None:
+            return call.reserved
+        return self._price.cost(reply.tokens_in, reply.tokens_out)
+
+
+def _read(reply: Reply, request: Request) -> tuple[Reply, Any]:
+    """The value of a whole answer; one of another form is malformed."""
+    if reply.outcome is not Outcome.ANSWERED:
+        return reply, None
+    try:
+        return reply, parsed(reply.text, request.schema)
+    except ValueError as error:
+        malformed = Reply(Outcome.MALFORMED, "", reply.tokens_in, reply.tokens_out, said=str(error))
+        return malformed, None

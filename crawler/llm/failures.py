@@ -1,0 +1,55 @@
+"""What an HTTP status means for a call, whoever the provider is."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+from collections.abc import Mapping
+
+from crawler.llm.model import Outcome, ProviderError, Reply
+
+TIMEOUT_SECONDS = 300.0
+"""For one answer: a long one of a slow model takes minutes."""
+_MOST_SAID = 300
+_HOPELESS = {
+    401: "the key is not accepted",
+    402: "the account has no credit",
+    403: "the key may not do this",
+    404: "there is no such model or address",
+}
+
+
+def reply_of(status: int, headers: Mapping[str, str], said: str, who: str) -> Reply:
+    """How a call ended that was answered with an error. who: the model, for messages.
+
+    Raises: ProviderError where no other request would fare better.
+    """
+    said = " ".join(said.split())[:_MOST_SAID]
+    if status in _HOPELESS:
+        raise ProviderError(f"{who}: {_HOPELESS[status]} (HTTP {status}: {said})")
+    if status == 429:
+        return Reply(Outcome.RATE_LIMITED, wait=seconds_of(headers.get("retry-after")), said=said)
+    if status in (503, 529):
+        return Reply(Outcome.OVERLOADED, wait=seconds_of(headers.get("retry-after")), said=said)
+    if status == 408 or status >= 500:
+        return Reply(Outcome.SERVER_ERROR, wait=seconds_of(headers.get("retry-after")), said=said)
+    return Reply(Outcome.REJECTED, said=f"HTTP {status}: {said}")
+
+
+def seconds_of(value: str | None) -> float | None:
+    """The seconds of a Retry-After header: a number or a date (RFC 9110, 10.2.3). None where it says neither."""
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
+
+
+def counted(tokens: object) -> int | None:
+    """A number of tokens; None where a server says something else."""
+    return tokens if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0 else None

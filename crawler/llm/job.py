@@ -1,0 +1,188 @@
+"""A job: pages are asked about within a budget, and what was answered becomes an annotation of the corpus.
+
+The rows are made from the ledger in a second reading, so a call that was cut off is finished by the next one, and
+answers that were paid once are used however often.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from crawler.dataset.annotate import Annotations, Refused
+from crawler.dataset.annotations.job import job_of
+from crawler.dataset.annotations.tables import key_of
+from crawler.dataset.rewrite import Rewritten, check_alone
+from crawler.llm.ask import Asked, Asker
+from crawler.llm.model import Outcome, Provider
+from crawler.llm.named import Model
+from crawler.llm.pages import Pages
+from crawler.llm.prices import Price, Prices, most_tokens_in
+from crawler.llm.prompt import key_of_request
+from crawler.llm.run import Question, Ran, Runner
+from crawler.llm.tool import MONEY_COLUMNS, Tool, money_of
+from crawler.storage.corpus.answers import Answers, Job, page_of
+from crawler.storage.files.place import Place
+from crawler.storage.files.records import Record
+from crawler.version import __version__
+
+
+@dataclass(slots=True)
+class Estimate:
+    """What a job would take. pages: that may go out; asked: requests that are not answered yet.
+
+    tokens_in: about, by the estimate of each record. most: what they can cost at most; spent: by this job so far.
+    """
+
+    pages: int = 0
+    asked: int = 0
+    known: int = 0
+    tokens_in: int = 0
+    most: Decimal = Decimal()
+    about: Decimal = Decimal()
+    spent: Decimal = Decimal()
+
+
+@dataclass(slots=True)
+class Done:
+    """What a job did. rows: of the annotation that were written now; incomplete: pages without all their answers."""
+
+    ran: Ran
+    spent: Decimal
+    unanswered: int
+    written: Rewritten | None = None
+    refused: Refused = field(default_factory=Refused)
+    incomplete: int = 0
+
+
+@dataclass(slots=True)
+class LlmJob:
+    """One job on one corpus. budget: in the currency of the prices; None = no limit, where all costs nothing."""
+
+    place: Place
+    tool: Tool
+    model: Model
+    prices: Prices
+    pages: Pages
+    budget: Decimal | None = None
+
+    @property
+    def job(self) -> Job:
+        """Whom the ledger charges."""
+        return Job(f"{self.tool.operation} {self.tool.name} {self.model}", self.prices.currency, self.budget)
+
+    @property
+    def price(self) -> Price:
+        """Of the model. Raises: InputError."""
+        return self.prices.of(str(self.model))
+
+    def questions(self, record: Record) -> list[Question]:
+        """What is asked about a page."""
+        page, url = page_of(record["canonical_url"]), str(record["canonical_url"])
+        return [
+            Question(key_of_request(str(self.model), self.tool.version, each), page, url, each)
+            for each in self.tool.requests(record)
+        ]
+
+    def estimate(self) -> Estimate:
+        """What it would take; nothing is sent and nothing changes. Raises: InputError, StorageError."""
+        found, price = Estimate(), self.price
+        with Answers(self.place) as answers:
+            found.spent = answers.spent(self.job)
+            for record in self.pages.read():
+                found.pages += 1
+                for question in self.questions(record):
+                    if answers.has(question.key):
+                        found.known += 1
+                        continue
+                    found.asked += 1
+                    text = int(record.get("token_estimate") or len(question.request.user))
+                    tokens = min(text + len(question.request.system) // 4, most_tokens_in(question.request))
+                    found.tokens_in += tokens
+                    found.about += price.cost(tokens, question.request.most_tokens)
+                    found.most += price.most(question.request)
+        return found
+
+    def run(
+        self,
+        provider: Provider,
+        *,
+        concurrency: int,
+        now: float,
+        after: Callable[[Ran, Decimal], object] = lambda _ran, _spent: None,
+        unit: float = 1.0,
+    ) -> Done:
+        """Ask, and write the annotation. unit: of the pauses between attempts, in seconds.
+
+        A signal ends it as a budget does: `ran.signal` has it. Raises: InputError, ProviderError, StorageError.
+        """
+        check_alone(self.place)
+        stop, price = threading.Event(), self.price
+        with Answers(self.place) as answers:
+            job = self.job
+            answers.spent(job)
+            asker = Asker(provider, answers, job, price, stop, unit=unit)
+            runner = Runner(asker, stop, concurrency, lambda ran: after(ran, answers.spent(job)))
+            ran = runner.run(question for record in self.pages.read() for question in self.questions(record))
+            done = Done(ran, answers.spent(job), answers.unanswered)
+            done.written, done.refused = self._annotate(asker, done, now)
+            done.spent = answers.spent(job)
+        return done
+
+    def rows(self, asker: Asker) -> Iterator[tuple[Record, dict[str, Any] | None]]:
+        """Each page with its row; None where an answer is missing."""
+        for record in self.pages.read():
+            asked = [asker.known(question.key) for question in self.questions(record)]
+            whole = [one for one in asked if one is not None and one.outcome is Outcome.ANSWERED]
+            yield record, self._row(record, whole) if len(whole) == len(asked) else None
+
+    def _row(self, record: Record, asked: Sequence[Asked]) -> dict[str, Any]:
+        own = self.tool.row(record, [one.value for one in asked])
+        keys = {"canonical_url": record["canonical_url"], "doc_id": record.get("doc_id")}
+        return keys | own | money_of(str(self.model), self.tool.version, asked)
+
+    def _annotate(self, asker: Asker, done: Done, now: float) -> tuple[Rewritten | None, Refused]:
+        """Write the rows that are not there as they are."""
+        annotations = Annotations(self.place)
+        there = set[bytes]()
+        if self.tool.name in annotations.names():
+            there = {_print(row) for row in annotations.read(self.tool.name)}
+
+        def fresh() -> Iterator[dict[str, Any]]:
+            for _, row in self.rows(asker):
+                done.incomplete += row is None
+                if row is not None and _print(row) not in there:
+                    yield row
+
+        rows = fresh()
+        first = next(rows, None)
+        if first is None:
+            return None, Refused()
+        columns = {**self.tool.columns, **MONEY_COLUMNS}
+        said = {
+            "kind": self.tool.kind,
+            "code": f"gristmill {__version__} llm {self.tool.operation}",
+            "model": self.model.as_record(),
+            "parameters": {**self.tool.parameters, "prompt_version": self.tool.version, "prices": self.prices.date},
+            "cost": {"money": float(done.spent), "currency": self.prices.currency},
+        }
+        kinds = {name: column.kind for name, column in columns.items()}
+        meanings = {name: column.meaning for name, column in columns.items()}
+        return annotations.write(
+            self.tool.name, job_of(kinds, meanings, None, said, now=now), _chained(first, rows), now=now
+        )
+
+
+def _chained(first: dict[str, Any], rest: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    yield first
+    yield from rest
+
+
+def _print(row: dict[str, Any]) -> bytes:
+    return hashlib.blake2b(orjson.dumps(row, option=orjson.OPT_SORT_KEYS), digest_size=16).digest() + key_of(row)

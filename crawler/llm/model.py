@@ -1,0 +1,93 @@
+"""One request to a language model and how it ended, the same for every provider.
+
+Only a whole answer is `ANSWERED`. What was cut, refused or garbled has a word of its own and is never read as if it
+were whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+
+class Outcome(StrEnum):
+    """How a call ended.
+
+    The first four are paid and final: the same question again would cost the same and say as little. The next five
+    pass: ask again. REJECTED: the provider does not take this request (too long, a schema it does not know).
+    """
+
+    ANSWERED = "answered"
+    TRUNCATED = "truncated"
+    REFUSED = "refused"
+    MALFORMED = "malformed"
+    RATE_LIMITED = "rate_limited"
+    OVERLOADED = "overloaded"
+    SERVER_ERROR = "server_error"
+    CUT = "cut"
+    GARBLED = "garbled"
+    REJECTED = "rejected"
+
+    @property
+    def is_final(self) -> bool:
+        """Nobody has to ask again."""
+        return self in (self.ANSWERED, self.TRUNCATED, self.REFUSED, self.MALFORMED)
+
+    @property
+    def is_unpaid(self) -> bool:
+        """The provider has said that it did nothing."""
+        return self in (self.RATE_LIMITED, self.OVERLOADED, self.REJECTED)
+
+
+MEANING = {
+    Outcome.TRUNCATED: "the answer reached the most tokens before its end",
+    Outcome.REFUSED: "the model or its provider refused to answer",
+    Outcome.MALFORMED: "the answer does not have the form that was asked for",
+    Outcome.RATE_LIMITED: "the provider asked to wait for too long",
+    Outcome.OVERLOADED: "the provider was overloaded",
+    Outcome.SERVER_ERROR: "the provider failed",
+    Outcome.CUT: "the connection was cut, or no answer came in time",
+    Outcome.GARBLED: "what came is no answer of the provider's protocol",
+    Outcome.REJECTED: "the provider does not take the request",
+}
+"""Of each outcome that is no answer, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked. schema: JSON Schema of the answer. most_tokens: of the answer, thoughts included."""
+
+    system: str
+    user: str
+    schema: dict[str, Any]
+    most_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came. text: only where the outcome is ANSWERED. Tokens: as the provider counts them, None where it does not.
+
+    wait: seconds that it asks to wait. said: what the provider said of a failure, for people.
+    """
+
+    outcome: Outcome
+    text: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    wait: float | None = None
+    said: str = ""
+
+
+class ProviderError(Exception):
+    """No request can succeed: no key, no such model, not allowed. The message says what and what to do."""
+
+
+class Provider(Protocol):
+    """A provider's client, for one model. Safe to use from several threads."""
+
+    def complete(self, request: Request) -> Reply:
+        """Send one request, once: nothing is sent again here. Raises: ProviderError."""
+
+    def close(self) -> None:
+        """Close the connections."""

@@ -1,0 +1,75 @@
+"""OpenAI, and every server that speaks its chat completions: vLLM, llama.cpp, Ollama and others."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, cast
+
+from crawler.llm.failures import TIMEOUT_SECONDS, counted, reply_of
+from crawler.llm.model import Outcome, Provider, ProviderError, Reply, Request
+
+OWN_URL = "https://api.openai.com/v1"
+KEY = "OPENAI_API_KEY"
+
+
+class OpenAI(Provider):
+    """A model behind chat completions. url: None = OpenAI's own. Raises: ProviderError where no key is set."""
+
+    def __init__(self, name: str, url: str | None) -> None:
+        import openai
+
+        key = os.environ.get(KEY)
+        if key is None and url is None:
+            raise ProviderError(f"openai:{name}: no key; set {KEY}")
+        self._name, self._sdk, self._is_own = name, openai, url is None
+        self._client = openai.OpenAI(
+            api_key=key or "none", base_url=url or OWN_URL, max_retries=0, timeout=TIMEOUT_SECONDS
+        )
+
+    def complete(self, request: Request) -> Reply:
+        """One chat completion. Raises: ProviderError."""
+        form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": request.schema, "strict": True}}
+        # OpenAI's reasoning models take no temperature and only the newer name; other servers know only the older one.
+        own: dict[str, Any] = {"max_completion_tokens": request.most_tokens}
+        others: dict[str, Any] = {"max_tokens": request.most_tokens, "temperature": 0.0}
+        messages: Any = [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}]
+        sdk, create = self._sdk, cast("Any", self._client.chat.completions.create)  # its overloads know no plain dict
+        try:
+            found = create(
+                model=self._name,
+                messages=messages,
+                response_format=form,
+                **(own if self._is_own else others),
+            )
+        except sdk.APIStatusError as error:
+            return reply_of(error.status_code, error.response.headers, str(error), f"openai:{self._name}")
+        except sdk.APIResponseValidationError as error:
+            return Reply(Outcome.GARBLED, said=str(error)[:300])
+        except sdk.APIConnectionError as error:
+            return Reply(Outcome.CUT, said=f"{error} ({error.__cause__})")
+        except ValueError as error:  # HTML with status 200: the parser's own error
+            return Reply(Outcome.GARBLED, said=str(error)[:300])
+        return _reply(found)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+
+def _reply(found: Any) -> Reply:
+    try:
+        choice = found.choices[0]
+        message, why = choice.message, choice.finish_reason
+        text, refusal = message.content, getattr(message, "refusal", None)
+        usage = found.usage
+        sent, got = (usage.prompt_tokens, usage.completion_tokens) if usage is not None else (None, None)
+        sent, got = counted(sent), counted(got)
+    except (AttributeError, TypeError, IndexError):
+        return Reply(Outcome.GARBLED, said=str(found)[:300])
+    if why == "length":
+        return Reply(Outcome.TRUNCATED, "", sent, got)
+    if refusal or why == "content_filter":
+        return Reply(Outcome.REFUSED, "", sent, got, said=str(refusal or why)[:300])
+    if why != "stop" or not isinstance(text, str):
+        return Reply(Outcome.MALFORMED, "", sent, got, said=f"ended with {why!r}")
+    return Reply(Outcome.ANSWERED, text, sent, got)

@@ -1,0 +1,146 @@
+"""Questions go out, a few at a time; a budget, a signal or a provider that only fails end it, and nothing is lost.
+
+What was answered lies in the ledger before it counts here. Of two questions with one key only one is sent.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+from crawler.llm.ask import Asked, Asker
+from crawler.llm.model import Outcome, Request
+from crawler.storage.corpus.answers import BudgetReached
+
+NAMED = 10
+IN_A_ROW = 10
+"""So many questions in a row without an answer, and none before: whoever asks on only pays."""
+DONE, BUDGET, INTERRUPTED, FAILING = "done", "budget", "interrupted", "failing"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One request. key: what it is asked under; page: its page in the ledger; url: for people."""
+
+    key: str
+    page: str
+    url: str
+    request: Request
+
+
+@dataclass(slots=True)
+class Ran:
+    """How it went. outcomes: of the questions sent; failed: names of some that got no answer, by outcome.
+
+    known: questions that were answered before; unasked: that were not sent; repeated: calls beyond the first one.
+    """
+
+    ended: str = DONE
+    outcomes: Counter[str] = field(default_factory=Counter)
+    failed: dict[str, list[str]] = field(default_factory=dict)
+    known: int = 0
+    unasked: int = 0
+    repeated: int = 0
+    said: str = ""
+    signal: KeyboardInterrupt | None = None
+    seconds: float = 0.0
+
+    @property
+    def sent(self) -> int:
+        """Questions that were sent in this call."""
+        return sum(self.outcomes.values())
+
+
+@dataclass(slots=True)
+class Runner:
+    """Asks many questions. after: called with the state after each answer."""
+
+    asker: Asker
+    stop: threading.Event
+    concurrency: int
+    after: Callable[[Ran], object] = lambda _: None
+    ran: Ran = field(default_factory=Ran)
+    _flying: dict[Future[Asked], list[Question]] = field(default_factory=dict)
+    _by_key: dict[str, Future[Asked]] = field(default_factory=dict)
+    _in_a_row: int = 0
+
+    def run(self, questions: Iterable[Question]) -> Ran:
+        """Raises: ProviderError, StorageError, after what is under way has come and is written down."""
+        began = time.monotonic()
+        with ThreadPoolExecutor(self.concurrency, thread_name_prefix="llm") as pool:
+            try:
+                for question in questions:
+                    self._ask(question, pool)
+                while self._flying:
+                    self._settle()
+            except KeyboardInterrupt as error:  # a signal: the calls under way are paid, so their answers are awaited
+                self.ran.ended, self.ran.signal = INTERRUPTED, error
+            finally:
+                self.stop.set()
+                while self._flying:
+                    self._settle(strict=False)
+        self.ran.seconds = time.monotonic() - began
+        return self.ran
+
+    def _ask(self, question: Question, pool: ThreadPoolExecutor) -> None:
+        if (found := self.asker.known(question.key)) is not None:
+            self.ran.known += 1
+            self._note(question, found)
+            return
+        while self.ran.ended == DONE and len(self._flying) >= self.concurrency:
+            self._settle()
+        if self.ran.ended != DONE:
+            self.ran.unasked += 1
+            return
+        if (same := self._by_key.get(question.key)) is not None:
+            self._flying[same].append(question)
+            return
+        future = pool.submit(self.asker.ask, question.key, question.page, question.request)
+        self._flying[future], self._by_key[question.key] = [question], future
+
+    def _settle(self, *, strict: bool = True) -> None:
+        """Take what has come. strict: an error of one ends all."""
+        for future in wait(self._flying, return_when=FIRST_COMPLETED).done:
+            questions = self._flying.pop(future)
+            del self._by_key[questions[0].key]
+            try:
+                self._take(questions, future.result())
+            except BudgetReached:
+                self.ran.ended = BUDGET
+                self.ran.unasked += len(questions)
+                self.stop.set()
+            except Exception:
+                self.ran.unasked += len(questions)
+                if strict:
+                    raise
+
+    def _take(self, questions: list[Question], asked: Asked) -> None:
+        if asked.outcome is None:
+            self.ran.unasked += len(questions)
+            return
+        self.ran.outcomes[asked.outcome] += 1
+        self.ran.known += len(questions) - 1
+        self.ran.repeated += asked.repeated
+        for question in questions:
+            self._note(question, asked)
+        self._in_a_row = 0 if asked.outcome.is_final else self._in_a_row + 1
+        if self._in_a_row >= IN_A_ROW and not self.ran.outcomes[Outcome.ANSWERED] and self.ran.ended == DONE:
+            self.ran.ended, self.ran.said = FAILING, asked.said
+            self.stop.set()
+        self.after(self.ran)
+
+    def _note(self, question: Question, asked: Asked) -> None:
+        if asked.outcome is not None and asked.outcome is not Outcome.ANSWERED:
+            named = self.ran.failed.setdefault(asked.outcome, [])
+            if len(named) < NAMED:
+                named.append(question.url)
+
+
+def failures(ran: Ran) -> dict[str, Any]:
+    """Outcomes that are no answer, of questions sent now."""
+    return {name: count for name, count in ran.outcomes.items() if name != Outcome.ANSWERED}

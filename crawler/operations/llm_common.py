@@ -1,0 +1,235 @@
+"""What every job with a language model shares: options, the estimate, the run with its progress, and what it tells."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from crawler.number import duration, number_of
+from crawler.operations.answer import Answer, Fields
+from crawler.operations.common import reading
+from crawler.operations.declared import Load, WrongCall
+from crawler.operations.numbers import whole
+
+if TYPE_CHECKING:
+    from crawler.llm.job import Done, LlmJob
+    from crawler.llm.model import Provider
+    from crawler.llm.run import Ran
+    from crawler.llm.tool import Tool
+    from crawler.storage.files.place import Place
+
+MOST_TOKENS = 1_024
+
+
+def declare_job(parser: argparse.ArgumentParser, *, most_tokens: int = MOST_TOKENS) -> None:
+    """The corpus, the model, the budget, which pages, and how many at once."""
+    add = parser.add_argument
+    add("corpus", metavar="CORPUS_DIR")
+    add("--model", required=True, metavar="PROVIDER:NAME[@URL]", help="anthropic, google, openai or vertex; with a URL "
+        "a server that speaks the protocol: openai:smollm2@http://127.0.0.1:8080/v1")  # fmt: skip
+    add("--budget", metavar="5EUR", help="what this job may cost in all, however often it is called; may be left out "
+        "where the model costs nothing")  # fmt: skip
+    add("--prices", metavar="FILE", help="prices of tokens, in place of the package's")
+    add("--sample", type=whole(1), metavar="N", help="so many pages, drawn by --seed (all)")
+    add("--seed", type=int, default=0, help="of the sample (0)")
+    add("--licence-tiers", metavar="A,B,none", help="whose pages may go to others; none: of unknown licence (A,B; "
+        "any, where the model runs on this machine)")  # fmt: skip
+    add("--max-tokens", type=whole(16), default=most_tokens, metavar="N", help=f"of an answer ({most_tokens})")
+    add("--concurrency", type=whole(1), default=4, metavar="N", help="requests at a time (4)")
+    add("--dry-run", action="store_true", help="say what it would cost; send nothing")
+
+
+def job_of(place: Place, tool: Tool, opts: argparse.Namespace, load: Load, now: float) -> LlmJob:
+    """The job that the options describe. Raises: WrongCall, InputError, ConfigError."""
+    from crawler.dataset.lifetimes import Lifetimes
+    from crawler.llm.job import LlmJob
+    from crawler.llm.named import model_of
+    from crawler.llm.pages import Pages
+    from crawler.llm.prices import budget_of, prices_of
+
+    model, prices = model_of(opts.model), prices_of(opts.prices)
+    tiers = _tiers(opts.licence_tiers, here=model.is_here)
+    lifetimes = Lifetimes.of(load().storage.document_ttl_days)
+    pages = Pages(place, tiers, lifetimes, now, opts.sample, opts.seed)
+    budget = None if opts.budget is None else budget_of(opts.budget, prices)
+    job = LlmJob(place, tool, model, prices, pages, budget)
+    price = job.price
+    if budget is None and not opts.dry_run and (price.input or price.output):
+        raise WrongCall(f"--budget: {model} costs money; say how much, such as 5{prices.currency}")
+    return job
+
+
+def _tiers(given: str | None, *, here: bool) -> tuple[str, ...] | None:
+    from crawler.llm.pages import NO_TIER, TIERS
+
+    if given is None:
+        return None if here else tuple(tier for tier in TIERS if tier != NO_TIER)
+    tiers = tuple(each.strip() for each in given.split(","))
+    if wrong := [each for each in tiers if each not in TIERS]:
+        raise WrongCall(f"--licence-tiers: {wrong[0]!r} is none of {', '.join(TIERS)}")
+    return tiers
+
+
+def estimated(job: LlmJob) -> Answer:
+    """What it would take. Raises: InputError, StorageError."""
+    with reading():
+        found = job.estimate()
+    currency = job.prices.currency
+    lines = [
+        f"{number_of(found.pages, 'page')}, {number_of(found.asked, 'request')}; {found.known:,} are answered already",
+        f"about {found.tokens_in:,} tokens go out; with every answer at its longest {money(found.about, currency)}, "
+        f"never more than {money(found.most, currency)}, by the prices of {job.prices.date}",
+        *left_out(job),
+    ]
+    if job.budget is not None:
+        lines.append(f"budget {money(job.budget, currency)}, of it {money(found.spent, currency)} spent")
+    facts = NOTHING | {
+        "pages": found.pages,
+        "requests": found.asked,
+        "known": found.known,
+        "tokens_in": found.tokens_in,
+        "about": float(found.about),
+        "most": float(found.most),
+        "spent": float(found.spent),
+        "currency": currency,
+        "left_out": dict(job.pages.left_out),
+    }
+    return Answer(facts, lines)
+
+
+def ran(
+    job: LlmJob, opts: argparse.Namespace, now: float, then: Callable[[Provider, Done], None] = lambda _, __: None
+) -> Done:
+    """Ask and annotate, with the progress on a terminal. then: what else is asked. Raises: InputError, StorageError."""
+    from crawler.llm.model import ProviderError
+    from crawler.llm.named import opened
+    from crawler.problems import InputError
+
+    with closing(opened(job.model)) as provider, reading() as tell:
+        try:
+            done = job.run(provider, concurrency=opts.concurrency, now=now, after=_progress(job, tell))
+            then(provider, done)
+        except ProviderError as error:
+            raise InputError([str(error)]) from None
+    return done
+
+
+def _progress(job: LlmJob, tell: Callable[[str], None]) -> Callable[[Ran, Decimal], None]:
+    began = time.monotonic()
+
+    def after(state: Ran, spent: Decimal) -> None:
+        seconds = max(time.monotonic() - began, 1e-3)
+        rate = state.sent / seconds
+        parts = [f"{state.sent:,} requests", money(spent, job.prices.currency), f"{rate:.2g} a second"]
+        if job.budget is not None and spent:
+            parts[1] += f" of {money(job.budget, job.prices.currency)}"
+        tell(" · ".join(parts))
+
+    return after
+
+
+def money(amount: Decimal, currency: str) -> str:
+    """An amount as people read it, small ones with all that counts."""
+    return f"{amount:,.2f} {currency}" if amount >= 1 or not amount else f"{amount.normalize():f} {currency}"
+
+
+def left_out(job: LlmJob) -> Iterator[str]:
+    """A sentence for each reason why pages do not go out."""
+    for why, count in sorted(job.pages.left_out.items()):
+        hint = "; --licence-tiers A,B,none sends them, too" if why == "licence tier none" else ""
+        yield f"{number_of(count, 'page')} left out: {why}{hint}"
+
+
+def facts_of(job: LlmJob, done: Done) -> dict[str, Any]:
+    """Of what was done."""
+    written = done.written
+    return {
+        "ended": done.ran.ended,
+        "requests": done.ran.sent,
+        "known": done.ran.known,
+        "repeated": done.ran.repeated,
+        "outcomes": dict(done.ran.outcomes),
+        "failed": done.ran.failed,
+        "unasked": done.ran.unasked,
+        "incomplete": done.incomplete,
+        "rows": written.annotated if written else 0,
+        "corpus_version": written.version if written else None,
+        "spent": float(done.spent),
+        "currency": job.prices.currency,
+        "unanswered": done.unanswered,
+        "left_out": dict(job.pages.left_out),
+    }
+
+
+def lines_of(job: LlmJob, done: Done) -> Iterator[str]:
+    """The same for a person."""
+    state = done.ran
+    yield (f"{number_of(state.sent, 'request')} in {duration(state.seconds)}, {state.known:,} were answered before; "
+           f"{money(done.spent, job.prices.currency)} spent by this job so far")  # fmt: skip
+    if done.written:
+        version = f"version {done.written.version} of the corpus"
+        yield f"{job.tool.name}: {number_of(done.written.annotated, 'row')}; {version}"
+    else:
+        yield f"{job.tool.name}: no new row"
+    if done.unanswered:
+        yield f"{number_of(done.unanswered, 'call')} of this ledger without a known end, counted as spent in full"
+    yield from left_out(job)
+
+
+def problems_of(job: LlmJob, done: Done) -> Iterator[str]:
+    """What was not done, a sentence each."""
+    from crawler.llm.model import MEANING, Outcome
+    from crawler.llm.run import BUDGET, FAILING, INTERRUPTED, failures
+
+    state = done.ran
+    rest = f"{number_of(state.unasked, 'request')} not sent; the same command continues"
+    if state.ended == BUDGET:
+        left = f"is left of {money(job.budget or Decimal(), job.prices.currency)}"
+        yield f"--budget: the next request could cost more than {left}; {rest}, with a larger budget"
+    if state.ended == FAILING:
+        yield f"{job.model}: nothing but failures so far, stopped ({state.said}); {rest}"
+    if state.ended == INTERRUPTED:
+        yield f"{rest}"
+    for name, count in failures(state).items():
+        named = state.failed.get(name, [])
+        more = f" and {count - len(named):,} more" if count > len(named) else ""
+        yield f"{number_of(count, 'request')} without an answer: {MEANING[Outcome(name)]} ({', '.join(named)}{more})"
+    refused = done.refused
+    if gone := refused.unknown + refused.changed:
+        yield f"{number_of(gone, 'row')} not written: the page has gone or changed since; run the same command again"
+    if job.pages.left_out and not (state.sent or state.known or state.unasked):
+        yield "no page may go out"
+
+
+FACTS: Fields = {
+    "ended": ("string", "done, budget, interrupted, failing; dry run: nothing was sent"),
+    "requests": ("integer", "sent now; with --dry-run: that would be sent"),
+    "known": ("integer", "requests that were answered before"),
+    "repeated": ("integer", "calls beyond the first one of a request, after what passes"),
+    "outcomes": ("object", "requests sent, by how they ended: answered, truncated, refused, malformed, …"),
+    "failed": ("object", "URLs of some pages without an answer, by outcome"),
+    "unasked": ("integer", "requests that were not sent because it ended before"),
+    "incomplete": ("integer", "pages without all their answers: they have no row"),
+    "rows": ("integer", "of the annotation that were written now"),
+    "corpus_version": ("integer or null", "version of the corpus now; null: no row was written"),
+    "spent": ("number", "by this job in all its calls, with what calls without a known end may have cost"),
+    "currency": ("string", "of all amounts"),
+    "unanswered": ("integer", "calls in the ledger without a known end"),
+    "left_out": ("object", "pages that do not go out, by reason"),
+    "pages": ("integer or null", "with --dry-run: pages that may go out"),
+    "tokens_in": ("integer or null", "with --dry-run: tokens that would go out, about"),
+    "about": ("number or null", "with --dry-run: cost with every answer at its longest"),
+    "most": ("number or null", "with --dry-run: what it can never exceed"),
+}
+"""Fields of every answer."""
+NOTHING: dict[str, Any] = {
+    "ended": "dry run",
+    **dict.fromkeys(("requests", "known", "repeated", "unasked", "incomplete", "rows", "unanswered"), 0),
+    **{name: {} for name in ("outcomes", "failed", "left_out")},
+    **dict.fromkeys(("corpus_version", "pages", "tokens_in", "about", "most")),
+}
+"""The facts where nothing was done."""
