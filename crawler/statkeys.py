@@ -27,6 +27,9 @@ RESPONSE_STATUS = "downloader/response_status_count"  # followed by /status
 DOWNLOAD_ERRORS = "downloader/exception_type_count"  # followed by /class
 LOG_LINES = "log_count"  # followed by /level
 
+# The way out, where EGRESS_PROXIES names one.
+EGRESS = "egress"  # followed by /proxy (host:port)/requests, tunnels, failures, unreached or broken_off
+
 # The frontier, as this worker saw it.
 SEEDS = "frontier/seeds"
 SEEDS_KNOWN = "frontier/seeds_known"  # of those in scope: queued or judged before this run

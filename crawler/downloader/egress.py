@@ -1,0 +1,226 @@
+"""Every request leaves through a proxy of EGRESS_PROXIES, or not at all.
+
+What a proxy does wrong is no site's failure: the request goes back into its queue, and its site through another proxy,
+or it waits. What a site says or does (a status, a refused connection, a certificate) never changes the proxy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import socket
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from scrapy.exceptions import (
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    ResponseDataLossError,
+)
+from twisted.internet.error import DNSLookupError
+
+from crawler.downloader.certificates import certificate_problem
+from crawler.downloader.proxies import Blame, NoTunnelError, Proxy, proxies_of
+from crawler.downloader.proxy_health import ProxyHealth
+from crawler.downloader.proxy_probe import trouble_of, unreached
+from crawler.downloader.reach import OUTAGE_SECONDS, Whose
+from crawler.downloader.resolver import FOUND_SECONDS, resolved
+from crawler.downloader.tunnel import SiteAddress, Tunnel, connected
+from crawler.problems import InputError
+from crawler.runtime import config_of, per_crawler
+from crawler.scheduler.stopping import stop_crawl
+from crawler.scheduler.turned_away import PutBack
+from crawler.statkeys import EGRESS
+from crawler.urls.canonicalize import politeness_scope
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+log = logging.getLogger(__name__)
+
+THROUGH = "egress_proxy"
+"""Key in `request.meta`: the proxy through which the request was written."""
+_PAUSE = 1.0  # seconds until a request is tried again that a proxy's trouble sent back
+_SHARE = 0.2  # of DOWNLOAD_TIMEOUT, for each answer of a proxy
+_MOST_ADDRESSES = 2  # of a site, tried one after the other
+_MAYBE_THE_PROXY = (DownloadFailedError, DownloadTimeoutError, ResponseDataLossError)
+
+
+class NoProxyError(Exception):
+    """All proxies are away: nothing leaves."""
+
+
+class NotReachedError(DownloadFailedError):
+    """A proxy says that the site is not reached."""
+
+    def __init__(self, message: str, proxy: Proxy, port: int) -> None:
+        super().__init__(message)
+        self.proxy, self.port = proxy, port
+
+
+class Egress:
+    """The proxies of one worker. `stop` ends the crawl with a sentence; `count` adds one to a counter."""
+
+    def __init__(
+        self,
+        proxies: list[Proxy],
+        timeout: float,
+        stop: Callable[[str], None],
+        count: Callable[[str], None],
+        unusable: str = "",
+    ) -> None:
+        self.proxies, self._stop, self._count, self._unusable = proxies, stop, count, unusable
+        self.health = ProxyHealth(proxies)
+        self._seconds = max(1.0, timeout * _SHARE)
+        self._places: dict[str, tuple[float, list[str]]] = {}  # host of a proxy → until when, addresses
+        self._latest, self._said = "", False
+
+    def proxy_for(self, host: str) -> Proxy:
+        """Through which the host is asked now. Raises: NoProxyError."""
+        if self._unusable:
+            raise NoProxyError(self._unusable)
+        proxy = self.health.of(site_of(host))
+        if proxy is None:
+            raise NoProxyError(f"no proxy of EGRESS_PROXIES serves ({self._latest})")
+        return proxy
+
+    async def connect(self, proxy: Proxy, host: str, port: int, bind: Any, factory: Any) -> Any:
+        """What `factory` makes, in a tunnel to the host.
+
+        Raises: NoTunnelError where it is the proxy's trouble; NotReachedError, DNSLookupError, what `factory` raises.
+        """
+        addresses = await resolved(host)
+        if not addresses:
+            raise DNSLookupError(f"no results for hostname lookup: {host}")
+        for address in addresses[:_MOST_ADDRESSES]:
+            try:
+                return await self._connect_to(proxy, SiteAddress(address, port, proxy), host, bind, factory)
+            except NoTunnelError as error:
+                if error.blame is Blame.PROXY:
+                    raise
+                latest = error
+        if latest.blame is Blame.SITE:
+            self.health.served(proxy, port)  # who says so reaches others
+            raise DownloadConnectionRefusedError(str(latest)) from latest
+        raise NotReachedError(str(latest), proxy, port) from latest
+
+    async def _connect_to(self, proxy: Proxy, site: SiteAddress, host: str, bind: Any, factory: Any) -> Any:
+        from twisted.internet import reactor
+
+        def ended(tunnel: Tunnel, by_us: bool) -> None:
+            self.health.closed(proxy, tunnel, by_us=by_us)
+
+        latest: NoTunnelError | None = None
+        for place in await self._addresses_of(proxy):
+            tunnel = Tunnel(site, factory, ended)
+            try:
+                inner = await connected(reactor, place, tunnel, self._seconds, bind)
+            except NoTunnelError as error:
+                if error.blame is not Blame.PROXY:
+                    raise
+                latest = error
+                continue
+            self._said = False
+            self._counted(proxy, "tunnels")
+            self.health.served(proxy, site.port)
+            self.health.opened(proxy, tunnel, site_of(host))
+            return inner
+        assert latest is not None
+        raise latest
+
+    async def _addresses_of(self, proxy: Proxy) -> list[str]:
+        """Of the proxy itself, which may be in a network that is closed to the crawl. Raises: NoTunnelError."""
+        host = proxy.address.host
+        try:
+            return [str(ipaddress.ip_address(host))]
+        except ValueError:
+            pass
+        until, found = self._places.get(host, (0.0, []))
+        if until <= time.monotonic():
+            try:
+                async with asyncio.timeout(self._seconds):
+                    answer = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            except OSError as error:
+                raise NoTunnelError(unreached(proxy, error), Blame.PROXY) from error
+            found = list(dict.fromkeys(str(entry[4][0]) for entry in answer))
+            self._places[host] = time.monotonic() + FOUND_SECONDS, found
+        return found
+
+    def failed(self, proxy: Proxy, sentence: str) -> None:
+        """It does not serve: its sites go elsewhere until it does."""
+        self._places.pop(proxy.address.host, None)
+        self._latest = sentence
+        if self.health.failed(proxy, sentence):
+            self._counted(proxy, "failures")
+
+    def written(self, request: Request, proxy: Proxy | None) -> None:
+        """The request goes out on a connection of this proxy."""
+        if proxy is not None:
+            request.meta[THROUGH] = proxy
+            self._counted(proxy, "requests")
+
+    async def look_at(self, error: Exception, request: Request) -> None:
+        """Raises: PutBack where the failure is a proxy's, or may be."""
+        proxy, site = request.meta.pop(THROUGH, None), site_of(urlsplit(request.url).hostname or "")
+        if isinstance(error, NoProxyError):
+            if self._unusable or self.health.none_for() >= OUTAGE_SECONDS:
+                self._stop(f"{error}; see to them, then run the same command again")
+            elif not self._said:
+                self._said = True
+                log.warning("%s; nothing leaves meanwhile", error)
+            raise PutBack(time.time() + _PAUSE) from error
+        if isinstance(error, NotReachedError):
+            self._counted(error.proxy, "unreached")
+            whose = self.health.missed(error.proxy, error.port, site)
+            if whose is Whose.THEIRS:
+                return
+            if whose is Whose.OURS:
+                self.failed(error.proxy, str(error))
+            raise PutBack(time.time() + _PAUSE) from error
+        if isinstance(proxy, Proxy) and isinstance(error, _MAYBE_THE_PROXY) and not certificate_problem(error):
+            await self._look_at_loss(error, proxy, site)
+
+    async def _look_at_loss(self, error: Exception, proxy: Proxy, site: str) -> None:
+        """A request was under way: was it the proxy that broke off?"""
+        trouble = None if self.health.is_away(proxy) else await asyncio.to_thread(trouble_of, proxy)
+        if trouble is not None:
+            self.failed(proxy, trouble)
+        if trouble is not None or self.health.is_away(proxy) or self.health.lost_together(proxy, site):
+            self._counted(proxy, "broken_off")
+            raise PutBack(time.time() + _PAUSE) from error
+
+    def _counted(self, proxy: Proxy, what: str) -> None:
+        self._count(f"{EGRESS}/{proxy.name}/{what}")
+
+
+def site_of(host: str) -> str:
+    """What has one proxy: the registrable domain, or the address."""
+    try:
+        return politeness_scope(f"http://[{host}]/" if ":" in host else f"http://{host}/", "domain")
+    except ValueError:
+        return host.lower()
+
+
+@per_crawler
+def egress_of(crawler: Crawler) -> Egress | None:
+    """The crawl's way out; None where requests leave directly."""
+    config = config_of(crawler)
+    if not config.policy.egress_proxies:
+        return None
+    assert crawler.stats is not None
+    make = partial(
+        Egress,
+        timeout=config.policy.download_timeout_seconds,
+        stop=partial(stop_crawl, crawler),
+        count=crawler.stats.inc_value,
+    )
+    try:
+        return make(proxies_of(config))
+    except InputError as error:  # the start of a crawl has said so; other commands have not
+        return make([], unusable="; ".join(error.problems))
