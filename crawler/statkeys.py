@@ -95,6 +95,17 @@ QUARANTINED = "yield/quarantined"  # followed by /domain: yield of its latest pa
 QUARANTINED_AT = "yield/quarantined_at"  # followed by /domain: when that was said last, ms since the epoch
 
 
+def egress_of(counters: Mapping[str, Any], what: str) -> dict[str, int]:
+    """One figure of every proxy (requests, tunnels, failures, unreached, broken_off) by its host:port, most first."""
+    start, end = f"{EGRESS}/", f"/{what}"
+    found = {
+        name[len(start) : -len(end)]: int(count)
+        for name, count in counters.items()
+        if name.startswith(start) and name.endswith(end)
+    }
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
 def stage_seconds(stage: str) -> str:
     """CPU seconds of one stage."""
     return f"stage/{stage}/cpu_seconds"

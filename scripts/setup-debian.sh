@@ -45,6 +45,7 @@ fi
 for proxy in tinyproxy microsocks; do
     if ! command -v "$proxy" >/dev/null 2>&1; then
         if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
+            [ "$proxy" = tinyproxy ] && proxy=tinyproxy-bin # without its service
             missing="$missing $proxy"
         else
             echo "setup-debian: no $proxy; the tests of crawls through it will be skipped" >&2

@@ -11,7 +11,8 @@ import ipaddress
 import logging
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -31,10 +32,13 @@ from crawler.downloader.proxy_probe import trouble_of, unreached
 from crawler.downloader.reach import OUTAGE_SECONDS, Whose
 from crawler.downloader.resolver import FOUND_SECONDS, resolved
 from crawler.downloader.tunnel import SiteAddress, Tunnel, connected
+from crawler.frontier.proxies import SAID_EVERY, ProxyWord, say_of_proxies
 from crawler.problems import InputError
 from crawler.runtime import config_of, per_crawler
+from crawler.scheduler.scheduler import frontier_of, has_frontier
 from crawler.scheduler.stopping import stop_crawl
 from crawler.scheduler.turned_away import PutBack
+from crawler.server.errors import FrontierError
 from crawler.statkeys import EGRESS
 from crawler.urls.canonicalize import politeness_scope
 
@@ -70,12 +74,17 @@ class Egress:
     def __init__(
         self,
         proxies: list[Proxy],
+        *,
         timeout: float,
         stop: Callable[[str], None],
         count: Callable[[str], None],
+        say: Callable[[Mapping[str, ProxyWord]], Awaitable[None]] | None = None,
         unusable: str = "",
     ) -> None:
         self.proxies, self._stop, self._count, self._unusable = proxies, stop, count, unusable
+        self._say, self._said_at = say, 0.0
+        self._saying: asyncio.Future[None] | None = None  # held here, or it would be collected
+        self._words = {proxy.name: ProxyWord(0, 0, False) for proxy in proxies}
         self.health = ProxyHealth(proxies)
         self._seconds = max(1.0, timeout * _SHARE)
         self._places: dict[str, tuple[float, list[str]]] = {}  # host of a proxy → until when, addresses
@@ -127,8 +136,8 @@ class Egress:
                 latest = error
                 continue
             self._said = False
-            self._counted(proxy, "tunnels")
             self.health.served(proxy, site.port)
+            self._counted(proxy, "tunnels")
             self.health.opened(proxy, tunnel, site_of(host))
             return inner
         assert latest is not None
@@ -197,6 +206,19 @@ class Egress:
 
     def _counted(self, proxy: Proxy, what: str) -> None:
         self._count(f"{EGRESS}/{proxy.name}/{what}")
+        word, is_away = self._words[proxy.name], self.health.is_away(proxy)
+        told = ProxyWord(word.requests + (what == "requests"), word.failures + (what == "failures"), is_away)
+        self._words[proxy.name] = told
+        if self._say is not None and (word.away != is_away or time.monotonic() - self._said_at >= SAID_EVERY):
+            self._said_at = time.monotonic()
+            self._saying = asyncio.ensure_future(self._say(self._words))
+
+
+async def _say(crawler: Crawler, words: Mapping[str, ProxyWord]) -> None:
+    scheduler = frontier_of(crawler)
+    if scheduler is not None and scheduler.is_open:
+        with suppress(FrontierError):  # a word for people: who uses the frontier says what is wrong with it
+            await say_of_proxies(scheduler.shared, config_of(crawler).crawl.worker_id, words)
 
 
 def site_of(host: str) -> str:
@@ -219,6 +241,7 @@ def egress_of(crawler: Crawler) -> Egress | None:
         timeout=config.policy.download_timeout_seconds,
         stop=partial(stop_crawl, crawler),
         count=crawler.stats.inc_value,
+        say=partial(_say, crawler) if has_frontier(crawler) else None,
     )
     try:
         return make(proxies_of(config))

@@ -8,14 +8,18 @@ import time
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
+from crawler.observe.report.summary import summarise
 from tests.middlewares.wire.policy_cases import to
 from tests.middlewares.wire.test_wire_guard import SPELLINGS, listening_on_ipv6
 from tests.support.corpus_crawl import CorpusCrawl, crawl, finished, start_crawl
 from tests.support.forward_proxies import KINDS, PASSWORD, USER, ForwardProxy
 from tests.support.loopback_web import FORBIDDEN, Answer, PolicyWeb
+from tests.support.ports import free_port
+from tests.support.process import scrapy
 from tests.support.serving import DEADLINE, Gate, Handler, LoopbackServer, article
 
 FIRST, SECOND, DIRECT = "127.99.0.1", "127.99.0.2", "127.0.0.1"
@@ -134,8 +138,11 @@ def test_a_proxy_that_is_killed_costs_no_page_no_try_and_no_direct_connection(tm
             RETRY_TIMES=0,
             OPTOUT_PROFILE="minimal",
             CONCURRENT_REQUESTS_PER_DOMAIN=1,
+            METRICS_PORT=(port := free_port()),
         )
         gate.wait(8)
+        metrics = urlopen(f"http://127.0.0.1:{port}/metrics").read().decode()
+        status = scrapy("frontier", "status", settings={"CORPUS_DIR": tmp_path / "corpus"}).stdout
         first.kill()
         gate.open()
         done = finished(tmp_path / "corpus", running)
@@ -146,6 +153,13 @@ def test_a_proxy_that_is_killed_costs_no_page_no_try_and_no_direct_connection(tm
     assert found[first.name]["failures"] >= 1
     assert found[first.name]["broken_off"] >= 1
     assert "failures" not in found[second.name]
+    for proxy in (first, second):
+        assert f'corpus_egress_total{{event="requests",proxy="{proxy.name}"}}' in metrics
+        assert f"proxy {proxy.name}  " in status
+    summary = summarise(str(tmp_path / "corpus"))
+    assert summary.proxies == {name: figure["requests"] for name, figure in found.items()}
+    assert summary.proxy_failures == {first.name: found[first.name]["failures"]}
+    assert first.name in (tmp_path / "corpus" / "report.html").read_text()
 
 
 def test_with_all_proxies_away_the_crawl_waits_says_so_and_goes_on_when_one_is_back(tmp_path):
