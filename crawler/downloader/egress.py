@@ -61,11 +61,11 @@ class NoProxyError(Exception):
 
 
 class NotReachedError(DownloadFailedError):
-    """A proxy says that the site is not reached."""
+    """A proxy says that the site is not reached; or says nothing, though it was asked (`is_silent`)."""
 
-    def __init__(self, message: str, proxy: Proxy, port: int) -> None:
-        super().__init__(message)
-        self.proxy, self.port = proxy, port
+    def __init__(self, error: NoTunnelError, proxy: Proxy, port: int) -> None:
+        super().__init__(str(error))
+        self.proxy, self.port, self.is_silent = proxy, port, error.is_silent
 
 
 class Egress:
@@ -86,9 +86,10 @@ class Egress:
         self._saying: asyncio.Future[None] | None = None  # held here, or it would be collected
         self._words = {proxy.name: ProxyWord(0, 0, False) for proxy in proxies}
         self.health = ProxyHealth(proxies)
-        self._seconds = max(1.0, timeout * _SHARE)
+        self._seconds = timeout * _SHARE
         self._places: dict[str, tuple[float, list[str]]] = {}  # host of a proxy → until when, addresses
         self._latest, self._said = "", False
+        self._asked: dict[str, asyncio.Future[str | None]] = {}  # host:port → what a proxy says now
 
     def proxy_for(self, host: str) -> Proxy:
         """Through which the host is asked now. Raises: NoProxyError."""
@@ -117,7 +118,7 @@ class Egress:
         if latest.blame is Blame.SITE:
             self.health.served(proxy, port)  # who says so reaches others
             raise DownloadConnectionRefusedError(str(latest)) from latest
-        raise NotReachedError(str(latest), proxy, port) from latest
+        raise NotReachedError(latest, proxy, port) from latest
 
     async def _connect_to(self, proxy: Proxy, site: SiteAddress, host: str, bind: Any, factory: Any) -> Any:
         from twisted.internet import reactor
@@ -185,19 +186,34 @@ class Egress:
                 log.warning("%s; nothing leaves meanwhile", error)
             raise PutBack(time.time() + _PAUSE) from error
         if isinstance(error, NotReachedError):
-            self._counted(error.proxy, "unreached")
-            whose = self.health.missed(error.proxy, error.port, site)
-            if whose is Whose.THEIRS:
-                return
-            if whose is Whose.OURS:
-                self.failed(error.proxy, str(error))
-            raise PutBack(time.time() + _PAUSE) from error
-        if isinstance(proxy, Proxy) and isinstance(error, _MAYBE_THE_PROXY) and not certificate_problem(error):
+            await self._look_at_unreached(error, site)
+        elif isinstance(error, DownloadTimeoutError) and proxy is None:
+            raise PutBack(time.time() + _PAUSE) from error  # no tunnel was there in time, by whichever proxy
+        elif isinstance(proxy, Proxy) and isinstance(error, _MAYBE_THE_PROXY) and not certificate_problem(error):
             await self._look_at_loss(error, proxy, site)
+
+    async def _look_at_unreached(self, error: NotReachedError, site: str) -> None:
+        self._counted(error.proxy, "unreached")
+        trouble = await self._trouble_of(error.proxy) if error.is_silent else None
+        whose = Whose.OURS if trouble else self.health.missed(error.proxy, error.port, site)
+        if whose is Whose.THEIRS:
+            return
+        if whose is Whose.OURS:
+            self.failed(error.proxy, trouble or str(error))
+        raise PutBack(time.time() + _PAUSE) from error
+
+    async def _trouble_of(self, proxy: Proxy) -> str | None:
+        """As `trouble_of`, asked from now on, and once for all who want to know."""
+        if (asked := self._asked.get(proxy.name)) is not None and (said := await asyncio.shield(asked)):
+            return said  # a proxy that was there before may have gone since
+        if proxy.name not in self._asked:
+            asked = self._asked[proxy.name] = asyncio.ensure_future(asyncio.to_thread(trouble_of, proxy))
+            asked.add_done_callback(lambda _: self._asked.pop(proxy.name, None))
+        return await asyncio.shield(self._asked[proxy.name])
 
     async def _look_at_loss(self, error: Exception, proxy: Proxy, site: str) -> None:
         """A request was under way: was it the proxy that broke off?"""
-        trouble = None if self.health.is_away(proxy) else await asyncio.to_thread(trouble_of, proxy)
+        trouble = None if self.health.is_away(proxy) else await self._trouble_of(proxy)
         if trouble is not None:
             self.failed(proxy, trouble)
         if trouble is not None or self.health.is_away(proxy) or self.health.lost_together(proxy, site):

@@ -44,11 +44,12 @@ class Blame(Enum):
 
 
 class NoTunnelError(Exception):
-    """A proxy gives no tunnel; the message names it, and no credentials. status: of CONNECT, 0 = none."""
+    """A proxy gives no tunnel; the message names it, and no credentials. status: of CONNECT, 0 = none; is_silent: it
+    was asked and does not answer."""
 
-    def __init__(self, message: str, blame: Blame, status: int = 0) -> None:
+    def __init__(self, message: str, blame: Blame, status: int = 0, *, is_silent: bool = False) -> None:
         super().__init__(message)
-        self.blame, self.status = blame, status
+        self.blame, self.status, self.is_silent = blame, status, is_silent
 
 
 @dataclass(frozen=True, slots=True)

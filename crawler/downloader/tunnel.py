@@ -163,7 +163,7 @@ async def connected(reactor: Any, host: str, tunnel: Tunnel, seconds: float, bin
         # http says nothing until it has reached the site, or not; socks greets first
         silent = proxy.address.kind != "http" and not tunnel.has_come
         blame = Blame.PROXY if silent else Blame.UNCLEAR
-        raise NoTunnelError(f"{proxy.name} does not answer", blame) from None
+        raise NoTunnelError(f"{proxy.name} does not answer", blame, is_silent=True) from None
     finally:
         if tunnel._inner is None:
             tunnel.abandon()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import signal
+import socket
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -118,6 +120,8 @@ def test_no_spelling_of_a_closed_address_passes_through_a_proxy_and_no_login_is_
     closed = f"http://{FORBIDDEN}:{web.port}/page"
     assert {closed, f"{closed}?linked", f"{closed}?redirected"} <= forbidden
     assert figures(done)[proxy.name]["requests"] > 2
+    assert b"WARC-IP-Address: 127.4.0.1" in done.everything
+    assert b"WARC-IP-Address: 127.0.0.1" not in done.everything
     assert PASSWORD.encode() not in done.everything
     assert LOGIN not in done.everything
 
@@ -190,6 +194,38 @@ def test_with_all_proxies_away_the_crawl_waits_says_so_and_goes_on_when_one_is_b
     assert set(done.kept) == set(urls), done.rejected
     assert web.sources == {FIRST}
     assert f"{proxy.name} serves again" in log.read_text()
+
+
+def test_a_proxy_that_stands_still_is_told_from_a_site_that_does(tmp_path):
+    gate, log = Gate(1), tmp_path / "log"
+    with (
+        Sites(gate) as web,
+        ForwardProxy("tinyproxy", tmp_path, FIRST) as proxy,
+        socket.create_server(("127.0.7.1", 0)) as silent,
+    ):
+        urls, port = web.urls(1, 4), silent.getsockname()[1]
+        running = start_crawl(
+            tmp_path / "corpus",
+            [*urls, f"http://127.0.7.1:{port}/0"],
+            f"{web.port},{port}",  # type: ignore[arg-type]
+            EGRESS_PROXIES=proxy.url,
+            RETRY_TIMES=0,
+            OPTOUT_PROFILE="minimal",
+            DOWNLOAD_TIMEOUT=4,
+            CONCURRENT_REQUESTS_PER_DOMAIN=1,
+            LOG_FILE=log,
+            LOG_LEVEL="WARNING",
+        )
+        gate.wait(1)
+        proxy.kill(signal.SIGSTOP)
+        wait_for(log, f"EGRESS_PROXIES: {proxy.name} does not answer")
+        gate.open()
+        proxy.kill(signal.SIGCONT)
+        done = finished(tmp_path / "corpus", running)
+    assert done.returncode == 0, log.read_text()[-3000:]
+    assert set(done.kept) == set(urls), done.rejected
+    assert [record["reason"] for record in done.rejected.values()] == ["hold_robots_unreachable"]
+    assert web.sources == {FIRST}
 
 
 def test_a_no_of_a_site_never_changes_its_proxy_nor_does_a_dead_site_retire_one(tmp_path):
