@@ -27,6 +27,7 @@ from crawler.dataset.registry.behind import refusals_of
 from crawler.dedup.index import DedupError
 from crawler.dedup.make import make_index
 from crawler.downloader import named_hosts
+from crawler.downloader.proxy_probe import launch_problems
 from crawler.frontier.again import after_outage, retry_failed
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
@@ -92,6 +93,7 @@ def prepare(
             problems += _contact_problems(config, plan, problems)
             problems += _network_problems(config, plan, problems)
             problems += _browser_problems(config, plan)
+            problems += _egress_problems(config, problems)
     if problems or config is None:
         raise InputError(problems)
     if isinstance(plan, SeedPlan) and not arguments and config.crawl.redis_url is None:
@@ -167,6 +169,7 @@ def check_identity(settings: BaseSettings, urls: list[str]) -> Config:
     if config is not None:
         problems += _withdrawal_problems(config)
         problems += _signature_problems(config, problems)
+        problems += _egress_problems(config, problems)
     scope = Scope(link_hosts=frozenset(map(host_of, urls)))
     if config is not None:
         problems += _contact_problems(config, SeedPlan(scope), problems)
@@ -303,6 +306,16 @@ def _signature_problems(config: Config, problems: list[str]) -> list[str]:
     """What keeps requests from being signed, unless what is wrong with that setting has been said."""
     said = {problem.partition("=")[0] for problem in problems}
     return [problem for problem in botauth.problems(config.signature) if problem.partition(" ")[0] not in said]
+
+
+def _egress_problems(config: Config, problems: list[str]) -> list[str]:
+    """Without a proxy that serves nothing would leave. Proxies are asked last, where all else is right."""
+    if problems or not config.policy.egress_proxies:
+        return []
+    found, noted = launch_problems(config)
+    for sentence in noted:
+        logger.warning("%s", sentence)
+    return found
 
 
 def _contact_problems(config: Config, plan: SeedPlan, problems: list[str]) -> list[str]:

@@ -27,6 +27,9 @@ RESPONSE_STATUS = "downloader/response_status_count"  # followed by /status
 DOWNLOAD_ERRORS = "downloader/exception_type_count"  # followed by /class
 LOG_LINES = "log_count"  # followed by /level
 
+# The way out, where EGRESS_PROXIES names one.
+EGRESS = "egress"  # followed by /proxy (host:port)/requests, tunnels, failures, unreached or broken_off
+
 # The frontier, as this worker saw it.
 SEEDS = "frontier/seeds"
 SEEDS_KNOWN = "frontier/seeds_known"  # of those in scope: queued or judged before this run
@@ -90,6 +93,17 @@ STAGES_CPU_MS = "stage/cpu_ms"  # CPU of all stages, milliseconds
 STAGES_DOCUMENTS = "stage/parse/documents"
 QUARANTINED = "yield/quarantined"  # followed by /domain: yield of its latest pages in ten-thousandths, 0 = over
 QUARANTINED_AT = "yield/quarantined_at"  # followed by /domain: when that was said last, ms since the epoch
+
+
+def egress_of(counters: Mapping[str, Any], what: str) -> dict[str, int]:
+    """One figure of every proxy (requests, tunnels, failures, unreached, broken_off) by its host:port, most first."""
+    start, end = f"{EGRESS}/", f"/{what}"
+    found = {
+        name[len(start) : -len(end)]: int(count)
+        for name, count in counters.items()
+        if name.startswith(start) and name.endswith(end)
+    }
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 def stage_seconds(stage: str) -> str:

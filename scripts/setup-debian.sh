@@ -42,6 +42,16 @@ if ! command -v promtool >/dev/null 2>&1; then
         echo "setup-debian: no prometheus; the tests of alerts and dashboard will be skipped" >&2
     fi
 fi
+for proxy in tinyproxy microsocks; do
+    if ! command -v "$proxy" >/dev/null 2>&1; then
+        if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
+            [ "$proxy" = tinyproxy ] && proxy=tinyproxy-bin # without its service
+            missing="$missing $proxy"
+        else
+            echo "setup-debian: no $proxy; the tests of crawls through it will be skipped" >&2
+        fi
+    fi
+done
 # These two only make things quicker: nothing fails without them.
 quicker() { # package, what there is without it
     install="apt-get install -y -qq --no-install-recommends $1"

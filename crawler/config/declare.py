@@ -66,7 +66,13 @@ def setting(
     return dataclasses.field(default=default, metadata=meta)
 
 
-_USER_INFO = re.compile(r"//.*@")  # no message shows a password, also where the address around it is broken
+_USER_INFO = re.compile(r"//.*@")
+_LOGIN = re.compile(r"(login=)(?!env:|file:)[^'\"&,]*")
+
+
+def _shown(raw: Any) -> str:
+    """The value as a message shows it: without a password, also where the address around it is broken."""
+    return _LOGIN.sub(r"\1…", _USER_INFO.sub("//…@", repr(raw)))
 
 
 def load_section(section: type[T], getter: Getter, problems: list[str]) -> T:
@@ -80,7 +86,7 @@ def load_section(section: type[T], getter: Getter, problems: list[str]) -> T:
         try:
             values[f.name] = _checked(_convert(raw, hints[f.name]), f.metadata)
         except ValueError as error:
-            problems.append(f"{f.metadata['name']}={_USER_INFO.sub('//…@', repr(raw))}: {error}")
+            problems.append(f"{f.metadata['name']}={_shown(raw)}: {error}")
     return section(**values)
 
 

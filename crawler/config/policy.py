@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from crawler.config.declare import setting
+from crawler.config.egress import check_proxies
 
 _DOMAIN = re.compile(r"[a-z0-9_.-]{1,253}|[0-9a-f:]{2,45}")
 
@@ -47,6 +48,9 @@ class PolicyConfig:
                                              "routable", check=_check_networks)  # fmt: skip
     network_ports: tuple[int, ...] = setting("NETWORK_PORTS", (80, 443), "ports that may be connected to",
                                               check=_check_ports)  # fmt: skip
+    egress_proxies: tuple[str, ...] = setting("EGRESS_PROXIES", (), "forward proxies of your own through which every "
+                                              "request leaves: http://host:port, socks5://host:port?login=env:NAME; "
+                                              "empty = directly", check=check_proxies, digest=False)  # fmt: skip
     certificate_exceptions: tuple[str, ...] = setting("CERTIFICATE_EXCEPTIONS", (), "domains, with their subdomains, "
                                                       "whose certificates are not verified", check=_check_domains)  # fmt: skip
     robots_max_age_seconds: float = setting("ROBOTS_MAX_AGE_SECONDS", 86_400.0, "robots.txt is fetched again after this",

@@ -123,16 +123,16 @@ def fix(place: Place, surplus: list[Line]) -> int:
     return len(surplus)
 
 
-def finish_dead_writers(place: Place) -> int:
+def finish_dead_writers(place: Place, ended: list[str] | None = None) -> int:
     """Seal what crashed workers left behind, so that it can be checked; returns the number of files.
 
     What a crashed rewrite left in a folder is removed; in an object store that is left to the next rewrite, since
-    nothing there tells a crashed one from one at work.
+    nothing there tells a crashed one from one at work. `ended` takes the tokens of killed processes (`recover`).
     """
     if place.remote:
         return finish_remote(place)
     tidy(place)
-    return len(recover(place))
+    return len(recover(place, ended=ended))
 
 
 def _broken_ledgers(place: Place) -> list[str]:

@@ -22,9 +22,12 @@ from twisted.internet.defer import CancelledError
 from twisted.web.client import URI
 
 from crawler.downloader.certificates import Certificates
+from crawler.downloader.egress import Egress, egress_of
 from crawler.downloader.own_trouble import OwnTrouble
-from crawler.downloader.private import Factory, Protocol, connect_through, remember_encoded_names, verify_by
+from crawler.downloader.private import Factory, Protocol, connect_through, remember_encoded_names, reroute, verify_by
+from crawler.downloader.proxies import Blame, NoTunnelError, Proxy
 from crawler.downloader.resolver import resolved
+from crawler.downloader.tunnel import Route
 from crawler.policy.network import NetworkRules, rules_of
 from crawler.runtime import config_of
 from crawler.scheduler.in_flight import ANSWERED_AT, SENT_AT
@@ -53,6 +56,7 @@ class _GuardedProtocol(Protocol):
     """Asks before each request and writes down when it went."""
 
     peer = ""
+    proxy: Proxy | None = None
     departures: Departures | None = None
 
     def request(self, request: Any) -> Any:
@@ -71,7 +75,8 @@ class _GuardedProtocol(Protocol):
         assert self.departures is not None
         if tries and not self.departures.is_in_time(departing):
             return self._ask_and_write(departing, request, tries - 1)
-        self.departures.leaves(departing, request.absoluteURI)
+        self.check_alive()
+        self.departures.leaves(departing, request.absoluteURI, self.proxy)
         request.uri = self.departures.targets.get(request.absoluteURI, request.uri)
         return super().request(request)
 
@@ -106,8 +111,8 @@ class Departures:
     targets: what the request line says for a URL that Twisted would spell otherwise (it drops an empty query).
     """
 
-    def __init__(self, scheduler: Callable[[], GivesAddressTurns | None]) -> None:
-        self._scheduler = scheduler
+    def __init__(self, scheduler: Callable[[], GivesAddressTurns | None], egress: Egress | None = None) -> None:
+        self._scheduler, self._egress = scheduler, egress
         self._waiting: defaultdict[bytes, list[Request]] = defaultdict(list)
         self.sent: dict[bytes, float] = {}
         self.targets: dict[bytes, bytes] = {}
@@ -139,12 +144,14 @@ class Departures:
         scheduler = self._scheduler()
         return scheduler is None or scheduler.is_in_time(request)
 
-    def leaves(self, request: Request, url: bytes) -> None:
+    def leaves(self, request: Request, url: bytes, proxy: Proxy | None = None) -> None:
         """It is written at this moment. Raises: PutBack where its turn or its lease has passed since."""
         scheduler = self._scheduler()
         if scheduler is not None and not (scheduler.is_in_time(request) and scheduler.may_be_sent(request)):
             raise PutBack(time.time())
         self.sent[url] = time.monotonic()
+        if self._egress is not None:
+            self._egress.written(request, proxy)
 
 
 def guarded_factory(rules: NetworkRules, departures: Departures | None = None) -> type[Factory]:
@@ -162,7 +169,7 @@ def guarded_factory(rules: NetworkRules, departures: Departures | None = None) -
             if complaint:
                 raise ForbiddenAddressError(complaint)
             protocol = super().buildProtocol(addr)
-            protocol.departures, protocol.peer = departures, peer
+            protocol.departures, protocol.peer, protocol.proxy = departures, peer, getattr(addr, "proxy", None)
             return protocol
 
     return GuardedFactory
@@ -174,7 +181,10 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         remember_encoded_names()
-        self._departures = Departures(lambda: self._scheduler)
+        self._egress = egress_of(crawler)
+        if self._egress is not None:
+            reroute(self, self._egress.proxy_for, self._route, self._otherwise)
+        self._departures = Departures(lambda: self._scheduler, self._egress)
         self._trouble = OwnTrouble(partial(stop_crawl, crawler))
         config = config_of(crawler)
         connect_through(self, guarded_factory(rules_of(config), self._departures))
@@ -188,6 +198,8 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         try:
             response = await self._download(request)
         except Exception as error:
+            if self._egress is not None:
+                await self._egress.look_at(error, request)
             await self._trouble.look_at(error, urlsplit(request.url).hostname or "")
             raise
         self._trouble.answered()
@@ -210,6 +222,17 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             request.meta[ANSWERED_AT] = time.monotonic()
             if (sent_at := self._departures.sent.pop(url, None)) is not None:
                 request.meta[SENT_AT] = sent_at
+
+    def _route(self, proxy: Proxy, host: str, port: int, bind: Any) -> Route:
+        assert self._egress is not None
+        return Route(partial(self._egress.connect, proxy, host, port, bind))
+
+    def _otherwise(self, proxy: Proxy, failure: Failure) -> None:
+        """The proxy's own trouble is noted, and another one taken; anything else is raised."""
+        if not (isinstance(failure.value, NoTunnelError) and failure.value.blame is Blame.PROXY):
+            failure.raiseException()
+        assert self._egress is not None
+        self._egress.failed(proxy, str(failure.value))
 
     @property
     def _scheduler(self) -> GivesAddressTurns | None:

@@ -18,8 +18,11 @@ from scrapy.core.downloader.handlers.http11 import (
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.utils._compression import _DecompressionMaxSizeExceeded
 from twisted.internet import endpoints
+from twisted.internet.defer import fail
 from twisted.internet.interfaces import IAddress
-from twisted.web._newclient import HEADER, STATUS, HTTPClientParser, Response
+from twisted.python.failure import Failure
+from twisted.web._newclient import HEADER, STATUS, HTTPClientParser, Response, ResponseNeverReceived
+from twisted.web.client import HTTPConnectionPool
 from twisted.web.http import _DataLoss, _IdentityTransferDecoder
 
 from crawler.policy.status import REDIRECTS
@@ -115,6 +118,18 @@ class ChunkedBody:
 class Protocol(_LenientHTTP11ClientProtocol):
     """One HTTP/1.1 connection, as Scrapy speaks it, with answers as browsers read them."""
 
+    _lost: Failure | None = None
+
+    def connectionLost(self, reason: Any = None) -> None:  # noqa: N802  # Twisted's name
+        """As Twisted's; why is remembered for a request that comes too late."""
+        self._lost = reason
+        super().connectionLost(reason)  # type: ignore[no-untyped-call]
+
+    def check_alive(self) -> None:
+        """Raises: ResponseNeverReceived where the connection was lost before a request could be written."""
+        if self._lost is not None:
+            raise ResponseNeverReceived([self._lost])  # type: ignore[no-untyped-call]
+
     def request(self, request: Any) -> Any:
         """As Twisted's."""
         answer = super().request(request)
@@ -151,6 +166,53 @@ def connect_through(handler: HTTP11DownloadHandler, factory: type[Factory]) -> N
     """
     handler._pool._factory = factory
     handler._pool.retryAutomatically = False
+
+
+class Routed(HTTPConnectionPool):
+    """Twisted's pool of connections, each through what `choose` says.
+
+    `choose(host)` names a way; connections of different ways are not taken for each other. `route(way, host, port,
+    bind)` is the endpoint to the host by that way, `secured(endpoint, host, port)` the same with TLS inside.
+    `again(way, failure)` is asked where no connection came: it returns where another way is to be tried, else raises.
+    """
+
+    choose: Callable[[str], Any]
+    route: Callable[[Any, str, int, Any], Any]
+    again: Callable[[Any, Failure], None]
+    secured: Callable[[Any, bytes, int], Any]
+
+    def getConnection(self, key: Any, endpoint: Any) -> Any:  # noqa: N802  # Twisted's name
+        """See `HTTPConnectionPool`; `endpoint`, which leads there directly, is not used."""
+        scheme, host, port, bind = key
+        try:
+            way = self.choose(host.decode("ascii"))
+        except Exception:
+            return fail(Failure())  # type: ignore[no-untyped-call]
+        there = self.route(way, host.decode("ascii"), port, bind)
+        if scheme == b"https":
+            there = self.secured(there, host, port)
+
+        def otherwise(failure: Failure) -> Any:
+            self.again(way, failure)
+            return self.getConnection(key, endpoint)
+
+        found: Any = super().getConnection((*key, way), there)
+        return found.addErrback(otherwise)
+
+
+def reroute(handler: HTTP11DownloadHandler, choose: Any, route: Any, again: Any) -> None:
+    """No connection of the handler is made but by `choose` and `route`; call it before `connect_through`."""
+    old = handler._pool
+    pool = Routed(old._reactor, persistent=old.persistent)  # type: ignore[no-untyped-call]
+    pool.maxPersistentPerHost = old.maxPersistentPerHost
+    pool.choose, pool.route, pool.again = choose, route, again
+
+    def secured(there: Any, host: bytes, port: int) -> Any:
+        verifying: Any = handler._contextFactory
+        return endpoints.wrapClientTLS(verifying.creatorForNetloc(host, port), there)
+
+    pool.secured = secured
+    handler._pool = pool
 
 
 def verify_by(handler: HTTP11DownloadHandler, policy: Callable[[Any], Any]) -> None:

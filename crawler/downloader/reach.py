@@ -30,10 +30,13 @@ class Whose(Enum):
 
 
 class Reach:
-    """What this worker has reached, of one kind: names looked up, or hosts connected to."""
+    """What this worker has reached, of one kind: names looked up, or hosts connected to (by one proxy).
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    outage: seconds that trouble of ours may last before it is called so.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, outage: float = OUTAGE_SECONDS) -> None:
+        self._clock, self._outage = clock, outage
         self._reached_at = float("-inf")
         self._missed: dict[str, float] = {}  # host → since when
         self._down_since: float | None = None
@@ -53,7 +56,7 @@ class Reach:
         together = [at for at in self._missed.values() if at > self._reached_at]
         if accused or len(together) >= WITNESSES or self._down_since is not None:
             self._down_since = now if self._down_since is None else self._down_since
-            return Whose.OURS if now - self._down_since >= OUTAGE_SECONDS else Whose.UNCLEAR
+            return Whose.OURS if now - self._down_since >= self._outage else Whose.UNCLEAR
         return Whose.UNCLEAR if now - since < DOUBT_SECONDS else Whose.THEIRS
 
 

@@ -56,7 +56,9 @@ async def adopt_waiting(frontier: Frontier, finished: dict[str, bytes]) -> int:
 
 
 async def reclaim(frontier: Frontier, bearer: str) -> int:
-    """The process whose leases bear this mark (`Frontier.bearer`) is certainly gone: they need not expire first."""
+    """The process whose leases bear this mark (`Frontier.bearer`) is certainly gone: they need not expire first, nor
+    what it was about to fetch for all workers."""
+    await frontier.shared.gone(bearer)
     total = 0
     for shard in range(frontier.limits.shards):
         key = frontier.prefix(shard) + "lease"

@@ -66,7 +66,7 @@ class Frontier(Shards):
         self.politeness = Politeness(self)
         self.visits = Visits(self)
         self.control = Control(self)
-        self.shared = SharedValues(self)
+        self.shared = SharedValues(self, lambda: self.bearer)
         self._put = Put(self, trap)
         self._jitter = jitter
         self._born: dict[int, bytes] = {}

@@ -18,6 +18,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.member import leased
 from crawler.frontier.model import Counts, Mode
 from crawler.frontier.packing import shard_of
+from crawler.frontier.proxies import ProxyView, proxies_seen
 from crawler.frontier.shapes import ShapeView, parked_scopes, shapes_of
 
 _WINDOW = 60.0  # seconds that the fetchable figure looks ahead and the rate looks back
@@ -86,6 +87,7 @@ class Overview:
     barren: tuple[ShapeView, ...] = ()  # kinds of links that are parked, most links first
     workers: int = 0  # that show signs of life
     workers_seen: tuple[WorkerView, ...] = ()  # those, by name, and silent ones whose names nobody has taken back
+    proxies: tuple[ProxyView, ...] = ()  # through which they ask sites, by name
 
     def as_json(self) -> dict[str, object]:
         """For machines."""
@@ -124,6 +126,7 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
         barren=await _barren(frontier, domain),
         workers=sum(worker.alive for worker in workers),
         workers_seen=workers,
+        proxies=await proxies_seen(frontier.shared, [worker.name for worker in workers if worker.alive]),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 
 from crawler.frontier.overview import Overview, ScopeView, WorkerView
+from crawler.frontier.proxies import ProxyView
 from crawler.number import number_of
 
 ROWS = 20
@@ -19,7 +20,7 @@ def render(view: Overview, *, hint: bool = True, one: bool = False, said: str = 
     was asked for, so that figures of the whole crawl would be read as its own. said: how the crawl stands, a sentence.
     """
     head = f"crawl {view.crawl}: {view.counts.mode}"
-    whole = [] if one else [*_wrapped(said, 2), *_totals(view), *_workers(view.workers_seen)]
+    whole = [] if one else [*_wrapped(said, 2), *_totals(view), *_workers(view.workers_seen), *_proxies(view.proxies)]
     lines = [head, *whole, *_what_stays(view), ""]
     head, *rows = _aligned([_HEAD, *(_row(scope) for scope in view.scopes)])
     lines.append(head)
@@ -71,6 +72,16 @@ def _workers(workers: tuple[WorkerView, ...]) -> list[str]:
     ]
     more = len(workers) - ROWS
     return lines + ([f"  … and {number_of(more, 'more worker')}: --json names them"] if more > 0 else [])
+
+
+def _proxies(proxies: tuple[ProxyView, ...]) -> list[str]:
+    """A line for each proxy: what went through, and whether it serves."""
+    width = max((len(proxy.name) for proxy in proxies), default=0)
+    return [
+        f"  proxy {each.name:<{width}}  {number_of(each.requests, 'request')}, {number_of(each.failures, 'failure')}"
+        + (f", away for {each.away} of {number_of(each.workers, 'worker')}" if each.away else "")
+        for each in proxies
+    ]
 
 
 def _what_stays(view: Overview) -> list[str]:

@@ -120,6 +120,11 @@ _STATUS: Fields = {
     "rate": ("number", "URLs finished a second over the last minute, by all workers"),
     "oldest_ready": ("number or null", "seconds that the longest waiting domain has been ready"),
     "workers": ("integer", "workers that show signs of life"),
+    "proxies": (
+        "list of object",
+        "each of EGRESS_PROXIES: name (host:port), requests, failures, away (workers for which "
+        "it does not serve), workers",
+    ),
     "workers_seen": ("list of object", "each worker: name, silent (seconds since its last sign of life), alive"),
     "state": ("string", "empty, running, cut_off, stopped, ended or finished"),
     "standing": ("string", "the same as a sentence, which report and explore say, too"),

@@ -67,6 +67,8 @@ async def rebuild_if_lost(frontier: Frontier, config: Config, server: str, scope
 
 
 async def _is_lost(frontier: Frontier, config: Config, place: Place) -> bool:
+    from crawler.frontier.adopt import reclaim
+    from crawler.frontier.claims import bearer_of
     from crawler.frontier.model import REOPENED
 
     counts = await frontier.counts()
@@ -74,15 +76,20 @@ async def _is_lost(frontier: Frontier, config: Config, place: Place) -> bool:
     works = works or await frontier.shared.get_blob(REOPENED) is not None  # all it knew of is tried again
     if works and await frontier.shared.get_blob(_UNFINISHED) is None:
         return False
-    return await asyncio.to_thread(_has_records, config, place)
+    ended = list[str]()
+    has_records = await asyncio.to_thread(_has_records, config, place, ended)
+    for bearer in filter(None, map(bearer_of, ended)):
+        await reclaim(frontier, bearer)  # nobody else learns of them: their locks are gone
+    return has_records
 
 
-def _has_records(config: Config, place: Place) -> bool:
+def _has_records(config: Config, place: Place, ended: list[str]) -> bool:
+    """`ended` takes the tokens of the processes that were killed."""
     from crawler.dataset.verify import finish_dead_writers
     from crawler.storage.files.place import LEDGERS, MANIFEST
 
     if not place.remote and (place.load_json(MANIFEST) is not None or place.listing(LEDGERS)):
-        finish_dead_writers(place)  # in an object store nothing tells a dead worker from one at work
+        finish_dead_writers(place, ended)  # in an object store nothing tells a dead worker from one at work
     return any(_is_finished(record) for record in _records(config, place))
 
 

@@ -8,6 +8,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from cryptography.x509.oid import NameOID
 
 from crawler.config.policy import _check_domains
 from tests.support.corpus_crawl import crawl
+from tests.support.forward_proxies import ForwardProxy
 
 NOW = datetime.datetime.now(datetime.UTC)
 DAY = datetime.timedelta(days=1)
@@ -129,10 +131,13 @@ def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SecureWeb]:
     thread.join(10)
 
 
-def test_each_certificate_is_accepted_or_held_by_name_and_exceptions_are_for_their_domain_alone(web, tmp_path):
+@pytest.mark.parametrize("kind", ["", "tinyproxy", "microsocks"])
+def test_each_certificate_is_accepted_or_held_by_name_and_exceptions_are_for_their_domain_alone(web, tmp_path, kind):
     seeds = {address: f"https://{address}:{web.port}/page" for address in CASES}
     settings = {"EXTRACTION_MIN_WORDS": 0, "CERTIFICATE_EXCEPTIONS": EXEMPT, "NEARDUP_MIN_SHINGLES": 10_000}
-    done = crawl(tmp_path / "corpus", list(seeds.values()), web.port, **settings)
+    with ForwardProxy(kind, tmp_path) if kind else nullcontext() as proxy:
+        settings |= {"EGRESS_PROXIES": proxy.url} if proxy else {}
+        done = crawl(tmp_path / "corpus", list(seeds.values()), web.port, **settings)
     assert "Traceback" not in done.log
     assert f"certificates of {EXEMPT.replace(',', ', ')} are not verified" in done.log
     for address, (_, why) in CASES.items():

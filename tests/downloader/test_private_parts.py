@@ -15,10 +15,12 @@ from scrapy.http import HtmlResponse, Request
 from scrapy.settings import Settings
 from scrapy.utils import _compression
 from twisted.internet import endpoints
-from twisted.internet.defer import succeed
+from twisted.internet.defer import fail, succeed
+from twisted.internet.error import ConnectionLost
 from twisted.internet.testing import StringTransport
+from twisted.python.failure import Failure
 from twisted.web._newclient import HTTPClientParser, HTTPParser
-from twisted.web.client import URI, HTTPConnectionPool
+from twisted.web.client import URI, Agent, HTTPConnectionPool, ResponseFailed
 from twisted.web.iweb import UNKNOWN_LENGTH
 
 from crawler.downloader import private
@@ -29,6 +31,7 @@ from crawler.downloader.private import (
     Protocol,
     connect_through,
     remember_encoded_names,
+    reroute,
 )
 
 
@@ -54,6 +57,50 @@ def test_protocol_gives_its_answers_to_our_parser() -> None:
     protocol.request(request)
     assert type(protocol._parser) is Parser
     assert "self._parser.__class__ = _LenientHTTPClientParser" in inspect.getsource(http11._LenientHTTP11ClientProtocol)
+
+
+def test_protocol_that_lost_its_connection_says_why_to_a_request_that_comes_too_late() -> None:
+    protocol = Protocol(lambda _: None)
+    protocol.makeConnection(StringTransport())
+    protocol.check_alive()
+    why = Failure(ConnectionLost())
+    protocol.connectionLost(why)
+    with pytest.raises(ResponseFailed) as caught:
+        protocol.check_alive()
+    assert caught.value.reasons == [why]
+
+
+def test_pool_takes_connections_of_another_way_only_for_that_way() -> None:
+    handler = HTTP11DownloadHandler.__new__(HTTP11DownloadHandler)
+    handler._pool = HTTPConnectionPool(None)
+    ways, routed = iter(("a", "broken", "b")), []
+
+    def route(way: str, host: str, port: int, bind: object) -> SimpleNamespace:
+        routed.append((way, host, port, bind))
+        refused = ValueError("broken") if way == "broken" else None
+        return SimpleNamespace(connect=lambda _: fail(refused) if refused else succeed(way))
+
+    def again(way: str, failure: Failure) -> None:
+        assert failure.check(ValueError)
+        assert way == "broken"
+
+    reroute(handler, lambda _host: next(ways), route, again)
+    connect_through(handler, Factory)
+    got: list[str] = []
+    key = (b"http", b"a.example", 80, None)
+    handler._pool.getConnection(key, None).addCallback(got.append)
+    handler._pool.getConnection(key, None).addCallback(got.append)
+    assert got == ["a", "b"]
+    assert routed == [(way, "a.example", 80, None) for way in ("a", "broken", "b")]
+    kept = Protocol(lambda _: None)
+    handler._pool._connections[(*key, "a")] = [kept]
+    handler._pool._timeouts[kept] = SimpleNamespace(cancel=lambda: None)
+    handler._pool.choose = lambda _host: "b"
+    handler._pool.getConnection(key, None).addCallback(got.append)
+    handler._pool.choose = lambda _host: "a"
+    handler._pool.getConnection(key, None).addCallback(got.append)
+    assert got[2:] == ["b", kept]
+    assert "key = (parsedURI.scheme, parsedURI.host, parsedURI.port)" in inspect.getsource(Agent.request)
 
 
 def test_parser_reads_head_and_chunks_as_browsers_do_and_ends() -> None:

@@ -55,6 +55,7 @@ FAMILIES = (
     Family("responses", "Answers of sites, by HTTP status", statkeys.RESPONSE_STATUS, ("status",)),
     Family("response_bytes", "Bytes received, as sent", statkeys.RESPONSE_BYTES),
     Family("download_errors", "Requests without answer, by exception", statkeys.DOWNLOAD_ERRORS, ("error",)),
+    Family("egress", "What went through, or did not, by proxy (EGRESS_PROXIES)", statkeys.EGRESS, ("proxy", "event")),
     Family("documents_kept", "Documents written into shards", statkeys.KEPT),
     Family("documents_rejected", "Documents with a verdict against them", statkeys.REJECTED, ("stage", "reason")),
     Family("documents_unreached", "Of the rejected: the host gave nothing to judge", statkeys.UNREACHED),

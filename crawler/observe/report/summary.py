@@ -19,7 +19,7 @@ from crawler.observe.report.recrawl import Recrawl, recrawl_of
 from crawler.observe.report.spans import seconds_at_work
 from crawler.observe.standing import standing
 from crawler.quarantine.releases import releases_of
-from crawler.statkeys import RESPONSE_BYTES, RESPONSES, left_out
+from crawler.statkeys import RESPONSE_BYTES, RESPONSES, egress_of, left_out
 from crawler.storage.files.journal import PART
 from crawler.storage.files.place import ARCHIVE, FOLDERS, HELD, REJECTED, SHARDS, Place
 from crawler.storage.files.tally import SCORE_BINS
@@ -95,6 +95,8 @@ class Summary:
     reviews: dict[str, int] = field(default_factory=dict)  # kept documents by reviewer and day of their licence
     drawn: dict[str, float] = field(default_factory=dict)  # share of a domain's pages that a browser drew
     not_drawn: int = 0  # pages that would have been drawn, had there been a browser
+    proxies: dict[str, int] = field(default_factory=dict)  # requests by the proxy that they left through
+    proxy_failures: dict[str, int] = field(default_factory=dict)  # times that a proxy did not serve
     annotations: dict[str, int] = field(default_factory=dict)  # kept documents that have one, by its name
     withheld: int = 0  # pages in `held/`: they wait for a person
     withheld_languages: dict[str, int] = field(default_factory=dict)  # the same, by language
@@ -155,6 +157,7 @@ def summarise(corpus_dir: str, *, growing: bool = False) -> Summary:
     rejected = [entry for entry in files if entry["kind"] == REJECTED]
     waiting = [entry for entry in files if entry["kind"] == HELD]
     out = _not_kept(place, manifest, rejected)
+    counters = sum((Counter(run["counters"]) for run in runs), Counter[str]())
     return Summary(
         where=corpus_dir,
         crawls=manifest["crawls"],
@@ -187,11 +190,13 @@ def summarise(corpus_dir: str, *, growing: bool = False) -> Summary:
         recrawl=recrawl_of(runs),
         config_digests=manifest["config_digests"],
         versions=runs[-1]["versions"] if runs else {},
-        left_out=left_out(sum((Counter(run["counters"]) for run in runs), Counter())),
+        left_out=left_out(counters),
         names_uncovered=_merged(kept, "names_uncovered"),
         page_types=_merged(kept, "page_types"),
         drawn=drawn_shares(runs, Counter(_merged(kept, "domains")) + Counter(_merged(rejected, "domains"))),
         not_drawn=missed(runs),
+        proxies=egress_of(counters, "requests"),
+        proxy_failures=egress_of(counters, "failures"),
         withheld=_total(waiting, "documents"),
         withheld_languages=_merged(waiting, "languages"),
         annotations={each.name: each.rows for each in annotations_in(files)},

@@ -133,6 +133,8 @@ def _sections(summary: Summary, room: int) -> Iterable[tuple[str, RenderableType
         (f"Page types, as the extractor classifies them{summary.unread_by_model(types)}", types, "green"),
         (f"Expected extraction quality (F1){summary.unread_by_model(expected)}", expected, "green"),
         (summary.annotated, summary.annotations, "green"),
+        ("Requests, by proxy", summary.proxies, "green"),
+        ("Times that a proxy did not serve", summary.proxy_failures, "yellow"),
         ("Links left out, counted on every page", summary.left_out, "yellow"),
     ):
         if counts:

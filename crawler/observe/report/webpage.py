@@ -146,6 +146,8 @@ def _tables(summary: Summary) -> Iterator[_Table]:
         ("Pages drawn in a browser, per cent", {name: round(100 * s) for name, s in summary.drawn.items()}, "kept"),
         (f"Page types, as the extractor classifies them{summary.unread_by_model(types)}", types, "kept"),
         (summary.annotated, summary.annotations, "kept"),
+        ("Requests, by proxy", summary.proxies, "kept"),
+        ("Times that a proxy did not serve", summary.proxy_failures, "not"),
         ("Links left out, counted on every page", summary.left_out, "not"),
     ):
         if counts:
