@@ -38,6 +38,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=whole(2), default=5, metavar="N", help="samples of other pages (5)")
     parser.add_argument("--size", type=whole(1_000), default=1_000_000, metavar="BYTES",
                         help="of the largest sample (1000000)")  # fmt: skip
+    parser.add_argument("--memory", action="store_true", help="also say how much of a text each side's model recites")
     parser.add_argument("--not-worse-than", type=_bits, metavar="BITS",
                         help=f"exit with {NOT_SHOWN} unless every other side is shown to be worse than the first by no "
                         "more bits a byte than this")  # fmt: skip
@@ -61,9 +62,8 @@ def compare(opts: argparse.Namespace, load: Load) -> Answer:
         raise WrongCall("expected two sides or more: the first is what the others are compared with")
     begin, config = time.process_time(), load()
     with reading() as show_status:
-        found = run(
-            opts.sides, opts.held_out, config, seeds=opts.seeds, size=opts.size, progress=show_status
-        )  # fmt: skip
+        amount = {"seeds": opts.seeds, "size": opts.size, "memory": opts.memory}
+        found = run(opts.sides, opts.held_out, config, **amount, progress=show_status)
     problems = [] if opts.not_worse_than is None else list(_outside(found, opts.not_worse_than))
     answer = Answer(_facts(found, config), _lines(found), problems, NOT_SHOWN if problems else None)
     _tell_cost(time.process_time() - begin, config)
@@ -125,6 +125,7 @@ def _facts(found: Trial, config: Config) -> dict[str, Any]:
         "seeds": found.seeds,
         "figures": [figure.as_dict() for figure in found.figures],
         "compared": [one.as_dict() for one in found.compared],
+        "recited": [one.as_dict() for one in found.recited],
         "weak": found.weak,
     }
 
@@ -150,6 +151,17 @@ def _lines(found: Trial) -> Iterator[str]:
         low, high = f"{one.found.low:+.4f}", f"{one.found.high:+.4f}"
         yield f"equal {one.by}, {one.kind}: {one.side} {one.found.value:+.4f} [{low}, {high}] {one.found.verdict}"
     yield f"in bits a byte more than {found.sides[0].name}: more is worse; 95 % of the intervals hold the truth"
+    for said in found.recited:
+        planted = ", ".join(f"{share:.0%} planted {times} ×" for times, share in said.planted.items())
+        own = ", ".join(
+            f"{share:.0%} of {count:,} pages {words}"
+            for share, count, words in (
+                (said.once, said.pages, "without copies"),
+                (said.several_times, said.repeated, "with copies"),
+            )
+            if share is not None
+        )
+        yield f"recited by {said.side}: {planted}; {own or 'nothing of its own was looked at'}"
     yield from (f"weak: {one}" for one in found.weak)
 
 
@@ -178,6 +190,11 @@ WORK = Work(
         "compared": (
             "list of object",
             "by, kind, side, than; value, low, high (bits a byte more; 95 %); verdict: better, worse, not separable",
+        ),
+        "recited": (
+            "list of object",
+            "with --memory: side, planted (share by how often), once and several_times (shares of its own pages "
+            "without and with copies, or null), pages and repeated (how many of these)",
         ),
         "weak": ("list of string", "what the answer cannot bear"),
     },

@@ -17,8 +17,10 @@ from crawler.storage.files.place import Place
 from crawler.trial import held_out, instrument
 from crawler.trial.difference import Difference, Floats, Held, difference
 from crawler.trial.held_out import Asked, Kind
+from crawler.trial.memory import Recited, recited
 from crawler.trial.samples import MODES, Sample, pieces_of, samples
-from crawler.trial.sides import Side, Sides
+from crawler.trial.samples import SIZE as SIZE_MODE
+from crawler.trial.sides import Piece, Side, Sides
 
 SEEDS, SIZE = 5, 1_000_000
 """Defaults: samples of each side and mode, and the bytes of one."""
@@ -78,6 +80,7 @@ class Trial:
     figures: list[Figure] = field(default_factory=list)
     compared: list[Compared] = field(default_factory=list)
     rare: dict[str, float] = field(default_factory=dict)
+    recited: list[Recited] = field(default_factory=list)
     weak: list[str] = field(default_factory=list)
     corpora: list[Place] = field(default_factory=list)
 
@@ -89,12 +92,13 @@ def run(
     *,
     seeds: int = SEEDS,
     size: int = SIZE,
+    memory: bool = False,
     progress: Callable[[str], object] = lambda _: None,
 ) -> Trial:
     """Read the sides and the held-out texts, learn, ask, compare each side with the first.
 
     names: corpora (`DIR` or `DIR@N`) or files of records; given: of held-out texts. seeds: 2 and more; size: bytes of
-    the largest sample. Raises: InputError, StorageError.
+    the largest sample; memory: also what is recited. Raises: InputError, StorageError.
     """
     sides = Sides(names, config, lambda count: progress(f"{count:,} documents"))
     kinds = held_out.read(given, sides)
@@ -105,12 +109,14 @@ def run(
     if empty := next((one for one in taken if not one.texts), None):
         raise InputError([f"{names[empty.side]}: has too few pages for {seeds} seeds of different pages; give more"])
     found = Trial(sides.found, kinds, same, seeds, corpora=sides.corpora())
-    _learn(found, sides, taken, progress)
+    _learn(found, sides, taken, memory, progress)
     found.weak = list(_weaknesses(found, sides, taken))
     return found
 
 
-def _learn(found: Trial, sides: Sides, taken: Sequence[Sample], progress: Callable[[str], object]) -> None:
+def _learn(
+    found: Trial, sides: Sides, taken: Sequence[Sample], memory: bool, progress: Callable[[str], object]
+) -> None:
     texts = sides.texts(pieces_of(taken))
     of_samples = [[texts[piece] for piece in sample.texts] for sample in taken]
     spelling = instrument.Spelling.of(of_samples)
@@ -118,6 +124,8 @@ def _learn(found: Trial, sides: Sides, taken: Sequence[Sample], progress: Callab
     spelled = [spelling.spelled(one.text) for one in asked]
     groups = _held(found.kinds, asked, spelled)
     found.rare = {name: instrument.rare([spelled[at] for at in held.places]) for name, held in groups.items()}
+    if memory:
+        found.recited = list(_recited(found, sides, taken, lambda piece: spelling.spelled(texts[piece]), spelled))
     said: dict[tuple[str, int], list[Floats]] = {}
     for number, (sample, some) in enumerate(zip(taken, of_samples, strict=True), 1):
         progress(f"model {number} of {len(taken)}")
@@ -133,6 +141,19 @@ def _learn(found: Trial, sides: Sides, taken: Sequence[Sample], progress: Callab
                 for kind, some_kinds in _asked_of(groups):
                     one = difference(bits[mode, number], bits[mode, 0], some_kinds)
                     found.compared.append(Compared(mode, kind, side.name, found.sides[0].name, one))
+
+
+def _recited(
+    found: Trial, sides: Sides, taken: Sequence[Sample], spelled: Callable[[Piece], str], asked: Sequence[str]
+) -> Iterator[Recited]:
+    """Of the first sample of each side by equal size."""
+    group_of = {piece: number for number, group in enumerate(sides.groups) for piece in group}
+    for sample in taken:
+        if (sample.mode, sample.seed) == (SIZE_MODE, 0):
+            pages: dict[int, list[str]] = {}
+            for piece in sample.texts:
+                pages.setdefault(group_of[piece], []).append(spelled(piece))
+            yield recited(found.sides[sample.side].name, list(pages.values()), asked)
 
 
 def _asked_of(groups: Mapping[str, Held]) -> Iterator[tuple[str, list[Held]]]:

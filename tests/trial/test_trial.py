@@ -107,6 +107,16 @@ def test_more_text_of_the_same_pages_is_worth_something_only_by_equal_pages(tmp_
     assert sizes[SIZE, "half"] == pytest.approx(sizes[SIZE, "whole"], rel=0.05)
 
 
+def test_a_text_is_recited_the_more_the_more_often_it_was_there(tmp_path, texts):
+    names = [write(tmp_path / "clean.jsonl", CLEAN), write(tmp_path / "b.jsonl", with_copies(CLEAN, 0.08))]
+    found = run(names, [texts], CONFIG, seeds=3, memory=True)
+    clean, copies = found.recited
+    assert 0 < clean.planted[1] < clean.planted[4] < clean.planted[16] < 1
+    assert clean.several_times is None and clean.repeated == 0
+    assert copies.once is not None and copies.several_times is not None
+    assert 0 < copies.once < copies.several_times < 1
+
+
 # --- gate ------------------------------------------------------------------------------------------------------------
 def test_the_gate_holds_for_what_is_no_worse_and_ends_with_3_for_what_is_or_may_be(tmp_path, texts):
     clean, same = (write(tmp_path / f"{name}.jsonl", CLEAN) for name in ("clean", "same"))
