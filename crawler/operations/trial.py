@@ -166,7 +166,7 @@ def _lines(found: Trial) -> Iterator[str]:
 
 
 WORK = Work(
-    "trial --held-out texts corpus stricter",
+    "trial --held-out texts --seeds 2 before.jsonl after.jsonl",
     declare,
     compare,
     {

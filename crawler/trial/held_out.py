@@ -7,6 +7,7 @@ another held-out one, and what is of a domain of a side.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ TEXT_FILES = (".txt", ".rst", ".md")
 WANTED = 2
 """Kinds from which on a difference is one of texts, not of one kind."""
 _MARK = "held out "
+_VERSION = re.compile(r"@\d{1,6}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +65,18 @@ class Kind:
         return sum(len(one.text.encode("utf-8", "replace")) for one in self.asked)
 
 
-def read(given: Sequence[str], sides: Sides) -> list[Kind]:
-    """Every kind, with the texts that are asked. Raises: InputError, StorageError where there is none."""
+def places_of(given: Sequence[str]) -> list[tuple[str, str]]:
+    """Of each kind its name, and its path or URL. Raises: InputError where there is nothing, or two have one name."""
     places = [place for name in given for place in _places_of(name)]
     names = [name for name, _ in places]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError([f"--held-out: two kinds are called {twice}; rename one of the files or folders"])
+    return places
+
+
+def read(given: Sequence[str], sides: Sides) -> list[Kind]:
+    """Every kind, with the texts that are asked. Raises: InputError, StorageError where there is none."""
+    places = places_of(given)
     kinds = [_kind(name, path, sides) for name, path in places]
     if nothing := [kind.name for kind in kinds if not kind.asked]:
         raise InputError(
@@ -80,6 +88,8 @@ def read(given: Sequence[str], sides: Sides) -> list[Kind]:
 def _places_of(given: str) -> Iterator[tuple[str, str]]:
     """(name of the kind, path or URL)."""
     path = Path(given)
+    if "://" not in given and not path.exists() and not _VERSION.search(given):
+        raise InputError([f"--held-out: {given}: no such file or folder"])
     if not path.is_dir() or _is_corpus(path):
         yield _named(path), given
         return

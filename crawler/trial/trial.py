@@ -100,6 +100,7 @@ def run(
     names: corpora (`DIR` or `DIR@N`) or files of records; given: of held-out texts. seeds: 2 and more; size: bytes of
     the largest sample; memory: also what is recited. Raises: InputError, StorageError.
     """
+    held_out.places_of(given)
     sides = Sides(names, config, lambda count: progress(f"{count:,} documents"))
     kinds = held_out.read(given, sides)
     if len(sides.groups) < 2 * seeds:

@@ -152,6 +152,8 @@ def test_held_out_texts_that_are_all_of_a_side_are_an_error_with_the_name(tmp_pa
     a, b = write(tmp_path / "a.jsonl", CLEAN[:20]), write(tmp_path / "b.jsonl", CLEAN[20:40])
     with pytest.raises(InputError, match="a: no text is left that no side has"):
         held_out.read([a], read(a, b))
+    with pytest.raises(InputError, match="none: no such file or folder"):
+        held_out.read([str(tmp_path / "none")], read(a, b))
     (tmp_path / "nothing").mkdir()
     with pytest.raises(InputError, match="nothing: has no file that ends in"):
         held_out.read([str(tmp_path / "nothing")], read(a, b))
