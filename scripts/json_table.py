@@ -21,7 +21,7 @@ HEAD = """# Answers in JSON
 
 Every command and every operation takes `--json` and answers with one object on standard output. What else it says,
 progress and warnings included, is on standard error. The exit code is the same as without `--json`: 0 done, 1 not done,
-2 a wrong call, 3 a gate of `report --check` does not hold, 130 and 143 after SIGINT and SIGTERM.
+2 a wrong call, 3 a gate does not hold, 130 and 143 after SIGINT and SIGTERM.
 
 ```
 $ gristmill dataset verify --json corpus

@@ -82,13 +82,18 @@ def unpacked(name: str, cache: Path | None = None) -> Path:
     package = PACKAGES.get(name)
     if package is None:
         raise RealWebError(f"unknown package {name!r}: expected one of {', '.join(PACKAGES)}")
-    folder = (cache or CACHE) / name
-    if not (folder / package.root).is_dir():
-        _fetch(name, folder)
-    root = folder / package.root
+    root = fetched(name, cache or CACHE, package.root) / package.root
     if not root.is_dir():
         raise RealWebError(f"{name} has no {package.root}: this release of the package is laid out differently")
     return root
+
+
+def fetched(name: str, cache: Path, inside: str = "") -> Path:
+    """The folder of an unpacked package, fetched where `inside` is not there. Raises: RealWebError."""
+    folder = cache / name
+    if not (folder / inside).is_dir():
+        _fetch(name, folder)
+    return folder
 
 
 def _fetch(name: str, folder: Path) -> None:

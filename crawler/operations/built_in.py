@@ -17,6 +17,7 @@ OPERATIONS = by_name(
     _built_in(LOOK, "query", "query every field of every record but the text, in SQL"),
     _built_in(LOOK, "annotations", "list what was computed about the documents: name, coverage, job; --drop NAME"),
     _built_in(LOOK, "diff", "compare with what another configuration or version made of the same URLs"),
+    _built_in(LOOK, "trial", "compare corpora by what a model learns from them, with intervals"),
     _built_in(LOOK, "log", "list versions of a corpus or of what was derived from it, newest first", "registry:LOG"),
     _built_in(LOOK, "show", "show one version: operation, parameters, parents, software, files", "registry:SHOW"),
     _built_in(

@@ -124,7 +124,7 @@ NOTES = {
     "annotate", "annotations", "best", "contaminated", "dedup", "exclude", "expire", "export", "held", "merge",
     "mix", "rejudge", "repair", "select", "semantic", "substrings", "supersede", "verify",
 }  # fmt: skip
-READS = {"captures", "diff", "duplicates", "index", "lineage", "log", "page", "query", "show", "tag"}
+READS = {"captures", "diff", "duplicates", "index", "lineage", "log", "page", "query", "show", "tag", "trial"}
 """`captures` writes an archive, `index` into the duplicate index, `tag` a name: none of them makes documents."""
 CALLS = {
     "exclude": ["--domain", "alder.example", "--reason", "x", "--yes", "corpus"],

@@ -69,6 +69,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "dataset semantic": (["corpus"], 1),
     "dataset show": (["corpus"], 1),
     "dataset substrings": (["corpus"], 1),
+    "dataset trial": (["--held-out", "texts", "corpus", "other"], 1),
     "dataset rejudge": (["corpus"], 1),
     "dataset supersede": (["corpus"], 1),
     "dataset tag": (["corpus", "release-1"], 1),

@@ -115,6 +115,11 @@ def test_the_example_of_an_operation_works(scrapy, corpus, tmp_path, words):
     (tmp_path / "evals.jsonl").write_bytes(
         orjson.dumps({"question": " ".join("abcdefghijklmnopqrstuvw"[n:] for n in range(20))})
     )
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "one.txt").write_text("A text that no corpus has. " * 9)
+    for name in ("before", "after"):
+        pages = [{"url": f"https://{n}.example/", "text": f"{name} {chr(97 + n)} " * 30} for n in range(8)]
+        (tmp_path / f"{name}.jsonl").write_bytes(b"".join(orjson.dumps(page) + b"\n" for page in pages))
     (tmp_path / "old-corpus.jsonl").write_bytes(orjson.dumps({"text": "mine " * 50}))
     (tmp_path / "pairs.jsonl").write_bytes(orjson.dumps({"a": "mine " * 50, "b": "yours " * 50, "duplicate": False}))
     (tmp_path / "spec.yaml").write_text("{tokens: 20, tolerance: 1, sources: {ours: {corpus: corpus}}}")

@@ -1,0 +1,201 @@
+"""`gristmill dataset trial A B …`: which corpus teaches a model more, with intervals."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from crawler.operations.answer import Answer
+from crawler.operations.common import reading
+from crawler.operations.declared import Load, Work, WrongCall
+from crawler.operations.numbers import whole
+
+if TYPE_CHECKING:
+    from crawler.config import Config
+    from crawler.observe.report.costs import Prices
+    from crawler.trial.held_out import Kind
+    from crawler.trial.trial import Compared, Trial
+
+_LEFT_OUT = {
+    "of_a_side": "repeat a text of a side", "repeats": "repeat another", "of_a_domain": "of a domain of a side",
+    "empty": "empty", "withdrawn": "withdrawn", "beyond": "more than is asked",
+}  # fmt: skip
+"""Counts of `Kind`, and what they say of the texts that are not asked."""
+NOT_SHOWN = 3
+"""Exit code where --not-worse-than does not hold, or cannot be told."""
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """The sides, what is asked, and how much of it."""
+    parser.add_argument("sides", nargs="+", metavar="SIDE", help="two or more: CORPUS_DIR, DIR@N, or files of records; "
+                        "the others are compared with the first")  # fmt: skip
+    parser.add_argument("--held-out", action="append", required=True, metavar="PLACE",
+                        help="texts that no side has: a corpus, a file of records, or a folder of these or of texts; "
+                        "repeatable; two kinds or more")  # fmt: skip
+    parser.add_argument("--seeds", type=whole(2), default=5, metavar="N", help="samples of other pages (5)")
+    parser.add_argument("--size", type=whole(1_000), default=1_000_000, metavar="BYTES",
+                        help="of the largest sample (1000000)")  # fmt: skip
+    parser.add_argument("--memory", action="store_true", help="also say how much of a text each side's model recites")
+    parser.add_argument("--not-worse-than", type=_bits, metavar="BITS",
+                        help=f"exit with {NOT_SHOWN} unless every other side is shown to be worse than the first by no "
+                        "more bits a byte than this")  # fmt: skip
+
+
+def _bits(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0.0 <= number < 8.0:
+        raise argparse.ArgumentTypeError(f"expected bits a byte from 0 to 8, such as 0.01, not {text!r}")
+    return number
+
+
+def compare(opts: argparse.Namespace, load: Load) -> Answer:
+    """Learn, ask, compare. Raises: WrongCall, ConfigError, InputError, StorageError."""
+    from crawler.trial.trial import run
+
+    if len(opts.sides) < 2:
+        raise WrongCall("expected two sides or more: the first is what the others are compared with")
+    begin, config = time.process_time(), load()
+    with reading() as show_status:
+        amount = {"seeds": opts.seeds, "size": opts.size, "memory": opts.memory}
+        found = run(opts.sides, opts.held_out, config, **amount, progress=show_status)
+    problems = [] if opts.not_worse_than is None else list(_outside(found, opts.not_worse_than))
+    answer = Answer(_facts(found, config), _lines(found), problems, NOT_SHOWN if problems else None)
+    _tell_cost(time.process_time() - begin, config)
+    return answer
+
+
+def _tell_cost(seconds: float, config: Config) -> None:
+    """On standard error: the answer is the same every time, and this is not."""
+    prices = _prices(config)
+    money = f", {prices.cpu_hour * seconds / 3600:.4f} {prices.currency}" if prices.cpu_hour else ""
+    sys.stderr.write(f"the trial took {seconds:,.1f} CPU seconds{money}\n")
+
+
+def _prices(config: Config) -> Prices:
+    from crawler.observe.report.costs import Prices
+
+    return Prices.of(config.report)
+
+
+def _outside(found: Trial, bits: float) -> Iterator[str]:
+    for one in _overall(found):
+        if one.found.high <= bits:
+            continue
+        shown = f"{one.found.low:+.4f} to {one.found.high:+.4f} bits a byte, by equal {one.by}"
+        if one.found.low > bits:
+            yield f"{one.side}: is worse than {one.first} by more than {bits:g}: {shown}"
+        else:
+            yield (
+                f"{one.side}: is not shown to be worse than {one.first} by {bits:g} at most: {shown}; raise --size or "
+                "--seeds, or give more held-out texts"
+            )
+
+
+def _overall(found: Trial) -> list[Compared]:
+    from crawler.trial.trial import ALL
+
+    return [one for one in found.compared if one.kind == ALL]
+
+
+def _facts(found: Trial, config: Config) -> dict[str, Any]:
+    from crawler.observe.report.costs import spent_by
+
+    prices = _prices(config)
+    made = {
+        place.url: spent_by([run["counters"] for run in place.manifest()["runs"]], prices) for place in found.corpora
+    }
+    sides = []
+    for side in found.sides:
+        spent = made.get(side.name.partition("@")[0])
+        counts = {"documents": side.counts.read, "withdrawn": side.counts.withdrawn, "empty": side.counts.empty}
+        cost = {"cpu_seconds": spent.cpu_seconds if spent else None, "cost": spent.cost if spent else None}
+        sides.append(
+            {"name": side.name, **counts, "texts": side.texts, "pages": len(side.pages), "bytes": side.size, **cost}
+        )
+    return {
+        "sides": sides,
+        "held_out": [_kind(kind, found.rare[kind.name]) for kind in found.kinds],
+        "same_pages": found.same_pages,
+        "seeds": found.seeds,
+        "figures": [figure.as_dict() for figure in found.figures],
+        "compared": [one.as_dict() for one in found.compared],
+        "recited": [one.as_dict() for one in found.recited],
+        "weak": found.weak,
+    }
+
+
+def _kind(kind: Kind, rare: float) -> dict[str, Any]:
+    left = {name: getattr(kind, name) for name in (*_LEFT_OUT, "no_domain", "shortened")}
+    said = {"kind": kind.name, "read": kind.read, "asked": len(kind.asked), "bytes": kind.size}
+    return said | left | {"unreadable": kind.unreadable, "rare": round(rare, 5)}
+
+
+def _lines(found: Trial) -> Iterator[str]:
+    for side in found.sides:
+        yield f"{side.name}: {side.texts:,} texts of {len(side.pages):,} pages, {side.size:,} bytes"
+    for kind in found.kinds:
+        counts = {words: getattr(kind, name) for name, words in _LEFT_OUT.items()} | {"not UTF-8": len(kind.unreadable)}
+        why = "; ".join(f"{count:,} {words}" for words, count in counts.items() if count)
+        yield f"held out, {kind.name}: {len(kind.asked):,} texts, {kind.size:,} bytes" + (
+            f" (not: {why})" if why else ""
+        )
+    pages = "the same pages on all sides" if found.same_pages else "the sides have other pages"
+    yield f"{found.seeds} seeds; {pages}"
+    for one in found.compared:
+        low, high = f"{one.found.low:+.4f}", f"{one.found.high:+.4f}"
+        yield f"equal {one.by}, {one.kind}: {one.side} {one.found.value:+.4f} [{low}, {high}] {one.found.verdict}"
+    yield f"in bits a byte more than {found.sides[0].name}: more is worse; 95 % of the intervals hold the truth"
+    for said in found.recited:
+        planted = ", ".join(f"{share:.0%} planted {times} ×" for times, share in said.planted.items())
+        own = ", ".join(
+            f"{share:.0%} of {count:,} pages {words}"
+            for share, count, words in (
+                (said.once, said.pages, "without copies"),
+                (said.several_times, said.repeated, "with copies"),
+            )
+            if share is not None
+        )
+        yield f"recited by {said.side}: {planted}; {own or 'nothing of its own was looked at'}"
+    yield from (f"weak: {one}" for one in found.weak)
+
+
+WORK = Work(
+    "trial --held-out texts --seeds 2 before.jsonl after.jsonl",
+    declare,
+    compare,
+    {
+        "sides": (
+            "list of object",
+            "name, documents, withdrawn, empty, texts, pages, bytes; cpu_seconds and cost of the crawl, null where not "
+            "counted",
+        ),
+        "held_out": (
+            "list of object",
+            "kind, read, asked, bytes; what was left out: empty, withdrawn, unreadable (names), of_a_side, repeats (of "
+            "another), of_a_domain (of a side), beyond (more than is asked); no_domain and shortened are asked; rare: "
+            "share of its bytes that are of characters which not every sample has",
+        ),
+        "same_pages": ("boolean", "whether the sides were made of the same pages, by their URLs"),
+        "seeds": ("integer", "samples of each side, no page in two of them"),
+        "figures": (
+            "list of object",
+            "by (equal size or pages), kind, side, mean and bits (a byte, by seed), bytes and pages (of each sample)",
+        ),
+        "compared": (
+            "list of object",
+            "by, kind, side, than; value, low, high (bits a byte more; 95 %); verdict: better, worse, not separable",
+        ),
+        "recited": (
+            "list of object",
+            "with --memory: side, planted (share by how often), once and several_times (shares of its own pages "
+            "without and with copies, or null), pages and repeated (how many of these)",
+        ),
+        "weak": ("list of string", "what the answer cannot bear"),
+    },
+)

@@ -1,0 +1,201 @@
+"""A trial: models of samples of every side, what held-out texts cost them, and which differences are more than chance.
+
+The same sides, held-out texts and options give the same answer: nothing is drawn by chance, pages are ordered by hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from crawler.config import Config
+from crawler.problems import InputError
+from crawler.storage.files.place import Place
+from crawler.trial import held_out, instrument
+from crawler.trial.difference import Difference, Floats, Held, difference
+from crawler.trial.held_out import Asked, Kind
+from crawler.trial.memory import Recited, recited
+from crawler.trial.samples import MODES, Sample, pieces_of, samples
+from crawler.trial.samples import SIZE as SIZE_MODE
+from crawler.trial.sides import Piece, Side, Sides
+
+SEEDS, SIZE = 5, 1_000_000
+"""Defaults: samples of each side and mode, and the bytes of one."""
+ALL = "all kinds"
+FEW_PAGES, FEW_BYTES, FEW_SITES, MUCH_RARE = 20, 50_000, 5, 0.03
+"""Below or above these a trial says how little it knows."""
+_DIGITS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One side beside the first one. by: of MODES; kind: of held-out texts, or ALL."""
+
+    by: str
+    kind: str
+    side: str
+    first: str
+    found: Difference
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        numbers = {name: round(getattr(self.found, name), _DIGITS) for name in ("value", "low", "high")}
+        names = {"by": self.by, "kind": self.kind, "side": self.side, "than": self.first}
+        return names | numbers | {"verdict": self.found.verdict}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Bits a byte of one side by seed, with the bytes and pages that each model has learned from."""
+
+    by: str
+    kind: str
+    side: str
+    bits: tuple[float, ...]
+    sizes: tuple[int, ...]
+    pages: tuple[int, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "by": self.by, "kind": self.kind, "side": self.side, "mean": round(float(np.mean(self.bits)), _DIGITS),
+            "bits": [round(one, _DIGITS) for one in self.bits], "bytes": list(self.sizes), "pages": list(self.pages),
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Trial:
+    """What was found. rare: by kind, share of its bytes that are of characters which not every sample has.
+
+    weak: sentences on what the answer cannot bear.
+    """
+
+    sides: list[Side]
+    kinds: list[Kind]
+    same_pages: bool
+    seeds: int
+    figures: list[Figure] = field(default_factory=list)
+    compared: list[Compared] = field(default_factory=list)
+    rare: dict[str, float] = field(default_factory=dict)
+    recited: list[Recited] = field(default_factory=list)
+    weak: list[str] = field(default_factory=list)
+    corpora: list[Place] = field(default_factory=list)
+
+
+def run(
+    names: Sequence[str],
+    given: Sequence[str],
+    config: Config,
+    *,
+    seeds: int = SEEDS,
+    size: int = SIZE,
+    memory: bool = False,
+    progress: Callable[[str], object] = lambda _: None,
+) -> Trial:
+    """Read the sides and the held-out texts, learn, ask, compare each side with the first.
+
+    names: corpora (`DIR` or `DIR@N`) or files of records; given: of held-out texts. seeds: 2 and more; size: bytes of
+    the largest sample; memory: also what is recited. Raises: InputError, StorageError.
+    """
+    held_out.places_of(given)
+    sides = Sides(names, config, lambda count: progress(f"{count:,} documents"))
+    kinds = held_out.read(given, sides)
+    if len(sides.groups) < 2 * seeds:
+        raise InputError([f"{len(sides.groups):,} pages are too few for {seeds} seeds of different pages; give more"])
+    same = sides.same_pages
+    taken = samples(sides.groups, len(names), seeds, size, same_pages=same)
+    if empty := next((one for one in taken if not one.texts), None):
+        raise InputError([f"{names[empty.side]}: has too few pages for {seeds} seeds of different pages; give more"])
+    found = Trial(sides.found, kinds, same, seeds, corpora=sides.corpora())
+    _learn(found, sides, taken, memory, progress)
+    found.weak = list(_weaknesses(found, sides, taken))
+    return found
+
+
+def _learn(
+    found: Trial, sides: Sides, taken: Sequence[Sample], memory: bool, progress: Callable[[str], object]
+) -> None:
+    texts = sides.texts(pieces_of(taken))
+    of_samples = [[texts[piece] for piece in sample.texts] for sample in taken]
+    spelling = instrument.Spelling.of(of_samples)
+    asked = [one for kind in found.kinds for one in kind.asked]
+    spelled = [spelling.spelled(one.text) for one in asked]
+    groups = _held(found.kinds, asked, spelled)
+    found.rare = {name: instrument.rare([spelled[at] for at in held.places]) for name, held in groups.items()}
+    if memory:
+        found.recited = list(_recited(found, sides, taken, lambda piece: spelling.spelled(texts[piece]), spelled))
+    said: dict[tuple[str, int], list[Floats]] = {}
+    for number, (sample, some) in enumerate(zip(taken, of_samples, strict=True), 1):
+        progress(f"model {number} of {len(taken)}")
+        model = instrument.learned([spelling.spelled(text) for text in some])
+        said.setdefault((sample.mode, sample.side), []).append(instrument.costs(model, spelled))
+    bits = {key: np.stack(some) for key, some in said.items()}
+    for mode in MODES:
+        for number, side in enumerate(found.sides):
+            own = [one for one in taken if (one.mode, one.side) == (mode, number)]
+            for kind, held in groups.items():
+                found.figures.append(_figure((mode, kind, side.name), own, bits[mode, number], held))
+            if number:
+                for kind, some_kinds in _asked_of(groups):
+                    one = difference(bits[mode, number], bits[mode, 0], some_kinds)
+                    found.compared.append(Compared(mode, kind, side.name, found.sides[0].name, one))
+
+
+def _recited(
+    found: Trial, sides: Sides, taken: Sequence[Sample], spelled: Callable[[Piece], str], asked: Sequence[str]
+) -> Iterator[Recited]:
+    """Of the first sample of each side by equal size."""
+    group_of = {piece: number for number, group in enumerate(sides.groups) for piece in group}
+    for sample in taken:
+        if (sample.mode, sample.seed) == (SIZE_MODE, 0):
+            pages: dict[int, list[str]] = {}
+            for piece in sample.texts:
+                pages.setdefault(group_of[piece], []).append(spelled(piece))
+            yield recited(found.sides[sample.side].name, list(pages.values()), asked)
+
+
+def _asked_of(groups: Mapping[str, Held]) -> Iterator[tuple[str, list[Held]]]:
+    yield ALL, list(groups.values())
+    yield from ((name, [held]) for name, held in groups.items())
+
+
+def _held(kinds: Sequence[Kind], asked: Sequence[Asked], spelled: Sequence[str]) -> dict[str, Held]:
+    sizes = instrument.sizes(spelled)
+    found = {}
+    for kind in kinds:
+        places = np.array([at for at, one in enumerate(asked) if one.kind == kind.name], np.int64)
+        _, sites = np.unique([asked[at].site for at in places], return_inverse=True)
+        found[kind.name] = Held(places, sizes[places], np.asarray(sites, np.int64))
+    return found
+
+
+def _figure(names: tuple[str, str, str], own: Sequence[Sample], bits: Floats, held: Held) -> Figure:
+    means = bits[:, held.places].sum(axis=1) / held.sizes.sum()
+    return Figure(*names, tuple(means.tolist()), tuple(one.size for one in own), tuple(one.groups for one in own))
+
+
+def _weaknesses(found: Trial, sides: Sides, taken: Sequence[Sample]) -> Iterator[str]:
+    if len(found.kinds) < held_out.WANTED:
+        yield "one kind of held-out texts: a difference may be of that kind alone; give --held-out of two kinds"
+    least = min(taken, key=lambda one: one.groups)
+    if least.groups < FEW_PAGES:
+        pages = f"{least.groups:,} page{'s' if least.groups > 1 else ''}"
+        name = found.sides[least.side].name
+        yield f"a sample of {name} has {pages} only: intervals are wide; give larger corpora, or fewer --seeds"
+    if (small := min(one.size for one in taken)) < FEW_BYTES:
+        yield f"the smallest sample has {small:,} bytes: small models see little; give larger corpora, or fewer --seeds"
+    total = sum(side.size for side in found.sides)
+    if (most := max(sum(piece.size for piece in group) for group in sides.groups)) > total / (4 * found.seeds):
+        yield f"one page and its copies have {most:,} of {total:,} bytes: samples differ in size because of it"
+    for kind in found.kinds:
+        if (sites := len({one.site for one in kind.asked})) < FEW_SITES:
+            yield f"{kind.name}: texts of {sites} site{'s' if sites > 1 else ''} only; give more of them"
+    for name, share in found.rare.items():
+        if share > MUCH_RARE:
+            yield (
+                f"{name}: {share:.1%} is of characters that not every sample has: held-out texts in the languages of "
+                "all sides say more"
+            )
