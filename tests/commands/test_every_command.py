@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from crawler.commands import botkey, classify, dataset, frontier
+from crawler.commands import botkey, classify, dataset, frontier, plan
 from crawler.server.embedded import EmbeddedServer
 from tests.commands.conftest import Done, process_environment, scrapy_process
 from tests.support import warm
@@ -87,6 +87,10 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "list": ([], 0),
     "optout": (["http://127.0.0.1:1/"], 1),
     "parse": (["http://127.0.0.1:1/"], 2),
+    "plan check": (["none.yaml"], 1),
+    "plan run": (["none.yaml"], 1),
+    "plan status": (["none.yaml"], 1),
+    "plan steps": (["none.yaml"], 1),
     "quarantine": ([], 1),
     "replay": (["none.warc.gz"], 1),
     "report": (["corpus"], 1),
@@ -102,7 +106,13 @@ ALONE: dict[str, tuple[list[str], int]] = {
 }
 OPERATIONS = {
     f"{name} {operation}"
-    for name, c in (("botkey", botkey), ("classify", classify), ("dataset", dataset), ("frontier", frontier))
+    for name, c in {
+        "botkey": botkey,
+        "classify": classify,
+        "dataset": dataset,
+        "frontier": frontier,
+        "plan": plan,
+    }.items()
     for operation in c.Command.operations
 }
 REFUSED = {"bench", "genspider", "parse", "runspider", "startproject"}  # whatever is given
