@@ -8,17 +8,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import yaml
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.operation import OperationsCommand
 from crawler.commands.plan_words import wrong_with
 from crawler.operations.answer import Answer
-from crawler.operations.declared import Load, Operation, Work, by_name
+from crawler.operations.declared import Load, Operation, Work, WrongCall, by_name
 from crawler.plan.check import inside, problems_of
+from crawler.plan.kubernetes import manifests
 from crawler.plan.model import Plan
 from crawler.plan.read import read
 from crawler.plan.run import run
+from crawler.plan.seeds import seeds_of
 from crawler.plan.status import standing, versions
 from crawler.plan.tasks import as_facts, tasks_of
 from crawler.problems import InputError
@@ -50,8 +53,20 @@ def _check(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a
     return Answer(facts, [f"{opts.plan}: {len(plan.crawls)} crawls, {len(tasks)} tasks: {', '.join(facts['tasks'])}"])
 
 
+def _declare_steps(parser: argparse.ArgumentParser) -> None:
+    _declare(parser)
+    parser.add_argument("--kubernetes", metavar="IMAGE", help="print a Job for Kubernetes instead, of this image")
+    parser.add_argument("--schedule", metavar="CRON", default="", help="make it a CronJob, such as '15 3 * * *'")
+
+
 def _steps(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a crawl's settings stand in the plan
-    facts = as_facts(_checked(opts), opts.config_of)
+    if opts.schedule and not opts.kubernetes:
+        raise WrongCall("--schedule goes with --kubernetes IMAGE")
+    plan = _checked(opts)
+    facts = as_facts(plan, opts.config_of) | {"kubernetes": None}
+    if opts.kubernetes:
+        facts["kubernetes"] = manifests(plan, opts.kubernetes, opts.schedule)
+        return Answer(facts, [yaml.safe_dump_all(facts["kubernetes"], sort_keys=False).rstrip()])
     return Answer(facts, [f"{task['name']}: {' '.join(task['command'])}" for task in facts["tasks"]])
 
 
@@ -87,8 +102,13 @@ def _status(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # 
     plan = _checked(opts)
     with inside(plan.folder):
         found = standing(plan, opts.run)
+        found["crawls"] = [{"name": one.name, **seeds_of(one, opts.config_of(one.settings))} for one in plan.crawls]
     lines = [f"run {found['run']}: {'finished' if found['finished'] else 'not finished'}"] if found["run"] else []
     lines += [f"{task['name']}: {task['state']}" for task in found["tasks"]]
+    for crawl in found["crawls"]:
+        lines += [f"{crawl['name']}: spent {name}: {value:g}" for name, value in crawl["spent"].items()]
+        lines += [f"{crawl['name']}: {one['seed']}: {one['state']} ({one['done']:,} done, {one['waiting']:,} wait)"
+                  for one in crawl["seeds"]]  # fmt: skip
     return Answer(found, lines or ["no run has begun"])
 
 
@@ -109,7 +129,7 @@ CHECK = Work(
 )
 STEPS = Work(
     "steps --json crawl.yaml",
-    _declare,
+    _declare_steps,
     _steps,
     {
         "plan": ("string", "the plan's name"),
@@ -121,6 +141,7 @@ STEPS = Work(
             "in the order in which they run: name; kind (crawl, gates, step); command; call, which a scheduler gives, "
             "with {run} for the name of the run; inputs; outputs; after; config_digest of a crawl",
         ),
+        "kubernetes": ("list of object or null", "with --kubernetes: the claim of the volume and the Job or CronJob"),
     },
 )
 
@@ -141,6 +162,11 @@ STATUS = Work(
     {
         "run": ("string or null", "name of the run; null where none has begun"),
         "finished": ("boolean", "every task of it is done"),
+        "crawls": (
+            "list of object",
+            "name; spent, by figure, over all runs; limit of all runs that is reached, or empty; seeds: seed (domain), "
+            "state (complete, not begun, not finished, stopped by …), done, waiting of each",
+        ),
         "tasks": ("list of object", "name, kind, state (waiting, running, cut off, failed, done), code and at of each"),
     },
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.observe.report import gates
+from crawler.observe.report.costs import Prices
 from crawler.plan.model import Crawl, Plan
 from crawler.plan.tasks import tasks_of
 from crawler.problems import InputError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 Parse = Callable[[Sequence[str]], str]
 """Words of a command → what is wrong with them, empty = nothing."""
+_PRICES = "COST_REQUEST, COST_GB, COST_CPU_HOUR or COST_BROWSER_MINUTE"
 
 
 def problems_of(plan: Plan, parse: Parse, config_of: ConfigOf) -> list[str]:
@@ -49,9 +51,12 @@ def _of_crawl(crawl: Crawl, config_of: ConfigOf) -> Iterator[str]:
         except InputError as error:
             yield from error.problems
     try:
-        config_of(crawl.settings)
+        config = config_of(crawl.settings)
     except InputError as error:
         yield from error.problems
+        return
+    if any("money" in bounds for bounds in crawl.limits.values()) and not Prices.of(config.report).shown:
+        yield f"limits: money is limited and nothing has a price: set {_PRICES}"
 
 
 @contextmanager

@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-IN_ALL, SEED = "in_all", "seed"
-LIMITED = {IN_ALL: ("fetched",), SEED: ("fetched",)}
-"""What can be limited, of all runs together and of each seed: pages asked for."""
+from crawler.config.budget import FIGURES
+
+IN_ALL, RUN, SEED = "in_all", "run", "seed"
+LIMITED = {IN_ALL: tuple(FIGURES), RUN: tuple(FIGURES), SEED: ("fetched",)}
+"""What can be limited (`crawler/config/budget.py`): of all runs together, of each run, and of each seed."""
 Limits = Mapping[str, Mapping[str, float]]
 """Reach → figure → bound."""
+RUN_PLACE = "{run}"
+"""Stands in a command for the name of the run."""
 AGAIN, NEVER = (1, 130, 143), (2, 3)
 """Exit codes after which a task may be run again, and those after which that changes nothing: a wrong call, a gate."""
 

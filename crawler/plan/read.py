@@ -13,7 +13,7 @@ from crawler.config.crawl import has_password
 from crawler.config.declare import load_section
 from crawler.config.frontier import FrontierConfig
 from crawler.config.yaml_file import Value, parse
-from crawler.plan.model import IN_ALL, LIMITED, SEED, Crawl, Limits, Plan, Step
+from crawler.plan.model import IN_ALL, LIMITED, RUN, RUN_PLACE, SEED, Crawl, Limits, Plan, Step
 from crawler.problems import InputError, did_you_mean
 
 MAX_FILE_BYTES = 2**20
@@ -23,11 +23,14 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 _ELSEWHERE = {
     "CORPUS_DIR": "corpus",
     "RECRAWL": "recrawl",
+    "FRONTIER_BUDGET": "limits",
     "FRONTIER_MAX_PAGES": "limits.in_all.fetched",
     "FRONTIER_MAX_PAGES_PER_DOMAIN": "limits.seed.fetched",
 }
 """Settings that have a key of their own in a plan."""
 MOST_WORKERS = 1024
+_PARTS = ("hours", "money")
+"""Figures that need no whole number."""
 
 
 def read(path: Path, known: Collection[str]) -> Plan:
@@ -137,9 +140,11 @@ def _limits(value: Value) -> Limits:
     found: dict[str, dict[str, float]] = {}
     for reach, bounds in value.mapping(tuple(LIMITED)).items():
         given = bounds.mapping(LIMITED[reach])
-        found[reach] = {figure: one.number(least=1) for figure, one in given.items()}
+        found[reach] = {
+            figure: one.number(above=0) if figure in _PARTS else one.number(least=1) for figure, one in given.items()
+        }
         for figure, one in given.items():
-            if found[reach][figure] != int(found[reach][figure]):
+            if figure not in _PARTS and found[reach][figure] != int(found[reach][figure]):
                 one.problem("expected a whole number")
     return found
 
@@ -151,7 +156,10 @@ def _as_settings(limits: Limits) -> dict[str, str]:
         settings["FRONTIER_MAX_PAGES_PER_DOMAIN"] = f"{limits[SEED]['fetched']:.0f}"
     if "fetched" in limits.get(IN_ALL, {}):
         settings["FRONTIER_MAX_PAGES"] = f"{limits[IN_ALL]['fetched']:.0f}"
-    return settings
+    budget = [f"{name}:{bound:.17g}" for name, bound in limits.get(IN_ALL, {}).items() if name != "fetched"]
+    if of_run := [f"run.{name}:{bound:.17g}" for name, bound in limits.get(RUN, {}).items()]:
+        budget += [*of_run, f"run.name:{RUN_PLACE}"]
+    return settings | ({"FRONTIER_BUDGET": ",".join(budget)} if budget else {})
 
 
 def _steps(value: Value, taken: set[str]) -> Iterator[Step]:

@@ -22,7 +22,7 @@ from crawler.problems import InputError
 from crawler.storage.files.journal import disk, indented, replace_file, sync_folder
 from crawler.times import rfc3339
 
-_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:+@=-]{0,199}", re.ASCII)
+_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:+@=~-]{0,199}", re.ASCII)
 _PAUSE = 0.2  # seconds between two looks at a lock
 
 
@@ -90,7 +90,7 @@ class Runs:
         """The run that was asked for, else the latest that is not finished, else a new one. Raises: InputError."""
         if asked is not None:
             if not _RUN.fullmatch(asked):
-                raise InputError([f"--run {asked!r}: expected letters, digits and . _ : + @ = -, at most 200"])
+                raise InputError([f"--run {asked!r}: expected letters, digits and . _ : + @ = ~ -, at most 200"])
             return asked
         names = self.names()
         if names and not self.is_finished(names[-1]):

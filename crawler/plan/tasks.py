@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawler.plan.model import AGAIN, NEVER, Crawl, Plan, Task
+from crawler.plan.model import AGAIN, NEVER, RUN_PLACE, Crawl, Plan, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     ConfigOf = Callable[[Mapping[str, str]], Config]
 
 CODES = {"done": [0], "again": list(AGAIN), "never": list(NEVER)}
-RUN_PLACE = "{run}"
-"""Stands in a step for the name of the run."""
 
 
 def tasks_of(plan: Plan) -> list[Task]:

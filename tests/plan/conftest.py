@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 import time
@@ -16,11 +17,12 @@ from tests.support.linked_web import Web
 from tests.support.process import clean_environment
 from tests.support.serving import DEADLINE
 
-TEXT = (
-    "The miller opens the sluice at dawn and the wheel turns slowly. On page {n} he writes down how many sacks came, "
-    "who brought them and what the flour was like. Nobody in the valley of number {n} has ever asked for more than "
-    "that, because the stones are dressed every month and the bread of the {n} houses is good. "
+WORDS = (
+    "the miller opens sluice at dawn and wheel turns slowly who brought sacks what flour was like nobody in valley has "
+    "asked for more than that because stones are dressed every month bread of houses good river rises after rain "
+    "children carry grain from farms over hill before harvest ends then rest under old trees near water"
 )
+"""Of which each page has sentences of its own."""
 SETTINGS = {
     "NETWORK_ALLOW": "127.0.0.0/9",
     "DOWNLOAD_DELAY": "0",
@@ -43,8 +45,8 @@ class Mill(Web):
 
     def _page(self, times: int) -> tuple[int, bytes]:
         links = "".join(f'<a href="/{i}">{i}</a>' for i in range(self._pages))
-        n = len(self.log)
-        body = f"<p>{TEXT.format(n=n * 7919)}</p><p>{TEXT.format(n=n * 104729 + 1)}</p>"
+        draw = random.Random(len(self.log))
+        body = "".join(f"<p>{' '.join(draw.choices(WORDS.split(), k=60)).capitalize()}.</p>" for _ in range(4))
         return 200, f"<html lang=en><body>{links}<article>{body}</article></body></html>".encode()
 
 

@@ -63,7 +63,12 @@ def test_every_setting_of_a_plan_gives_the_digest_of_the_same_setting_after_s(tm
     taken, usual = 0, config_of({}).digest
     for name, field in declared().items():
         value = other_value(field)
-        if value is None or name in {"RECRAWL", "FRONTIER_MAX_PAGES", "FRONTIER_MAX_PAGES_PER_DOMAIN"}:
+        if value is None or name in {
+            "RECRAWL",
+            "FRONTIER_MAX_PAGES",
+            "FRONTIER_MAX_PAGES_PER_DOMAIN",
+            "FRONTIER_BUDGET",
+        }:
             continue
         try:
             expected = config_of({name: value}).digest
@@ -99,6 +104,9 @@ def test_a_limit_of_a_seed_and_recrawl_are_the_settings_that_they_stand_for(tmp_
         (f"{TEXT}settings:\n  REDIS_URL: redis://u:secret@h/\n", ":5:14: settings.REDIS_URL: a password"),
         (f"{TEXT}limits: {{seed: {{fetchd: 1}}}}\n", ":4:17: limits.seed.fetchd: unknown key; did you mean 'fetched'?"),
         (f"{TEXT}limits: {{seed: {{fetched: 1.5}}}}\n", ":4:26: limits.seed.fetched: expected a whole number"),
+        (f"{TEXT}limits: {{in_all: {{money: 1}}}}\n", "nothing has a price"),
+        (f"{TEXT}limits: {{run: {{keptt: 1}}}}\n", ":4:16: limits.run.keptt: unknown key; did you mean 'kept'?"),
+        (f"{TEXT}limits: {{run: {{kept: 0}}}}\n", ":4:22: limits.run.kept: expected a number from 1"),
         (f"{TEXT}steps:\n  - dataset verfy corpus\n", ":5:5: dataset-verfy: argument OPERATION: invalid choice"),
         (f"{TEXT}steps:\n  - dataset verify --fixx corpus\n", ":5:5: dataset-verify: "),
         (f"{TEXT}steps:\n  - explore corpus\n", ":5:5: explore-corpus: explore is a command for a person"),
