@@ -17,6 +17,7 @@ from crawler.commands.plan_words import wrong_with
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Operation, Work, WrongCall, by_name
 from crawler.plan.check import inside, problems_of
+from crawler.plan.diff import changes, estimate
 from crawler.plan.kubernetes import manifests
 from crawler.plan.model import Plan
 from crawler.plan.read import read
@@ -112,6 +113,26 @@ def _status(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # 
     return Answer(found, lines or ["no run has begun"])
 
 
+def _diff(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a crawl's settings stand in the plan
+    plan = _checked(opts)
+    with inside(plan.folder):
+        changed = changes(plan, known_settings())
+        crawls = [{"name": one.name, **estimate(one, opts.config_of(one.settings))} for one in plan.crawls]
+    lines = [f"{one['key']}: {one['before'] or '-'} -> {one['after'] or '-'}" for one in changed] or ["nothing changed"]
+    for one in crawls:
+        if one["fetch"] is None:
+            lines.append(f"{one['name']}: has not begun, so nothing can be estimated")
+            continue
+        end = f"until {one['by']}" if one["by"] else "and what links lead to"
+        lines.append(
+            f"{one['name']}: would fetch {one['fetch']:,} pages {end}, keep {one['keep']:,}, receive {one['bytes']:,} "
+            f"bytes, cost {one['money']:g}"
+        )
+        lines += [f"{one['name']}: {count:,} kept pages are not admitted any more: {reason}; `gristmill dataset "
+                  "exclude` withdraws pages, a run does not" for reason, count in one["left_out"].items()]  # fmt: skip
+    return Answer({"changes": changed, "crawls": crawls}, lines)
+
+
 def _declare_status(parser: argparse.ArgumentParser) -> None:
     _declare(parser)
     parser.add_argument("--run", metavar="NAME", help="of the run (default: the latest)")
@@ -170,10 +191,24 @@ STATUS = Work(
         "tasks": ("list of object", "name, kind, state (waiting, running, cut off, failed, done), code and at of each"),
     },
 )
+DIFF = Work(
+    "diff crawl.yaml",
+    _declare,
+    _diff,
+    {
+        "changes": ("list of object", "key, before and after of what differs from the plan of the latest run"),
+        "crawls": (
+            "list of object",
+            "name; fetch, keep, bytes, money: estimates for the next run, null before the first; by: the limit that "
+            "ends it, or empty; left_out: kept pages that the seeds do not admit any more, by reason",
+        ),
+    },
+)
 
 OPERATIONS = by_name(
     Operation("check", "say what is wrong with a plan, with line and column", CHECK),
     Operation("steps", "list its tasks: commands, inputs, outputs, exit codes", STEPS),
+    Operation("diff", "say what changed, and what the next run would fetch, keep and cost", DIFF),
     Operation("run", "run its tasks; a run that was killed goes on where it was", RUN),
     Operation("status", "say how far a run is", STATUS),
 )

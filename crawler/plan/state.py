@@ -75,6 +75,7 @@ class Runs:
     """Every run of a plan. A run has a name: a number, or what `--run` said."""
 
     def __init__(self, plan: Plan) -> None:
+        self._plan = plan.path
         self.folder = plan.folder / ".plan" / plan.name
         self._runs = self.folder / "runs"
 
@@ -105,8 +106,13 @@ class Runs:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / "begun").exists():
                 replace_file(folder / "begun", f"{time.time():.6f}\n".encode())
+            replace_file(self.plan_of(run), self._plan.read_bytes())
             for above in (self._runs, self.folder, self.folder.parent):
                 sync_folder(above)
+
+    def plan_of(self, run: str) -> Path:
+        """The plan as the run was begun, or gone on with, last."""
+        return self._runs / run / "plan.yaml"
 
     def finish(self, run: str) -> None:
         """Every task of it is done."""

@@ -88,6 +88,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "optout": (["http://127.0.0.1:1/"], 1),
     "parse": (["http://127.0.0.1:1/"], 2),
     "plan check": (["none.yaml"], 1),
+    "plan diff": (["none.yaml"], 1),
     "plan run": (["none.yaml"], 1),
     "plan status": (["none.yaml"], 1),
     "plan steps": (["none.yaml"], 1),
