@@ -65,6 +65,14 @@ class Budget:
         return f"{'run.' * (reach == RUN)}{name}:{self._limits[reach][name]:g}"
 
 
+async def begin_from(shards: Shards, spent: Spending) -> None:
+    """A frontier that has counted nothing goes on from what the corpus says; one that has is left as it is."""
+    redis, key = shards.connection.redis, f"{shards.prefix(0)}spent"
+    values = {"fetched": spent.fetched, "kept": spent.kept, "bytes": spent.received, "money": f"{spent.money:.17g}"}
+    for name, value in values.items():
+        await shards.connection.patiently(lambda name=name, value=value: redis.hsetnx(key, name, value))  # type: ignore[misc]
+
+
 async def spent_of(shards: Shards) -> dict[str, float]:
     """What the crawl has spent, by figure, for all workers and runs; nothing where nobody has counted."""
     redis = shards.connection.redis

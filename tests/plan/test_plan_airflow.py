@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import subprocess
 import sys
@@ -18,9 +19,7 @@ PACKAGE = PROJECT / "integrations" / "airflow" / "gristmill_airflow"
 @pytest.fixture
 def made(monkeypatch):
     monkeypatch.syspath_prepend(str(PACKAGE.parent))
-    import gristmill_airflow
-
-    yield gristmill_airflow
+    yield importlib.import_module("gristmill_airflow")
     sys.modules.pop("gristmill_airflow", None)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 from tests.plan.conftest import Desk, Mill, crawl_of
 
 
@@ -23,6 +25,9 @@ def test_a_limit_of_each_run_and_one_of_all_stop_real_crawls_and_the_status_name
         (crawl,) = desk.facts("status")["crawls"]
         assert (crawl["limit"], crawl["spent"]["money"]) == ("in_all.money: 16", len(mill.log))
         assert [one["state"] for one in crawl["seeds"]] == ["stopped by in_all.money: 16"]
+        shutil.rmtree(desk.folder / "corpus" / "frontier")
+        assert desk.plan("run", "--run", "three").code == 0, desk.calls[-1].err
+        assert len(mill.log) <= 17, "a frontier that was lost began to count at nothing"
 
 
 def test_a_limit_of_a_seed_stops_it_and_a_crawl_without_one_is_complete(desk: Desk, mill: Mill) -> None:
