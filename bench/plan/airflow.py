@@ -42,11 +42,14 @@ dag = dag_of({steps!r}, program={program!r}, retries=0)
 def main(venv: Path) -> int:
     """Exit code."""
     failed = 0
-    for task in (None, "mill", "dataset-verify", "release"):
+    for task in ("mill", "dataset-verify", "release", None):
         with tempfile.TemporaryDirectory() as folder, Mill(6) as mill:
             began = time.monotonic()
             wrong = _one(venv.absolute(), Path(folder), mill, task)
-            print(f"killed at {task or 'nothing'}: {wrong or 'as undisturbed'} ({time.monotonic() - began:.0f} s)")
+            print(
+                f"killed at {task or 'nothing'}: {wrong or 'as undisturbed'} ({time.monotonic() - began:.0f} s)",
+                flush=True,
+            )
             failed += bool(wrong)
     return int(failed > 0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,7 +27,7 @@ def is_whole(task: Task) -> bool:
     for output in task.outputs:
         try:
             known = Registry(Place(output)).versions()
-            sha256 = _version(output) or next(iter(known), "")
+            sha256 = _version(output)
             children = [child for path in task.inputs for child in Registry(Place(path)).children()]
         except StorageError:
             return False
@@ -56,7 +57,19 @@ def remove(path: str) -> None:
 
 
 def _version(path: str) -> str:
+    """The version whose manifest stands there as it was registered, or the corpus that nothing has registered yet."""
     try:
-        return manifest_hash(Place(path))
+        place = Place(path)
+        for version in sorted(Registry(place).versions().values(), key=lambda one: one["time"] or "", reverse=True):
+            if _hash_of(place, version["manifest"]) == version["sha256"]:
+                return version["sha256"]
+        return manifest_hash(place)
     except StorageError:
+        return ""
+
+
+def _hash_of(place: Place, name: str) -> str:
+    try:
+        return hashlib.sha256(place.content(name)).hexdigest()
+    except OSError:
         return ""

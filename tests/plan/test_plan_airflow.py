@@ -44,7 +44,8 @@ def test_a_code_after_which_a_second_try_changes_nothing_becomes_one_that_is_not
     codes = {"done": [0], "again": [1, 130, 143], "never": [2, 3]}
     task = {"name": "a", "call": ["gristmill", "plan", "run", "it's.yaml", "--run", "{run}"]}
     line = made.command_of(task, codes, program=f"{sys.executable} -c 'import sys; sys.exit({code})'")
-    assert "--run {{ run_id }}" in line
+    assert f"--run {made.RUN}" in line
+    line = line.replace(made.RUN, "2026-01-01T00:00:00+00:00")
     assert subprocess.run(["bash", "-c", line], check=False).returncode == expected
 
 

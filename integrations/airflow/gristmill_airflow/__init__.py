@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 SCHEMA, VERSION = "gristmill/plan-steps", 1
-RUN = "{{ run_id }}"
-"""The run of the plan bears the name of Airflow's run: a retry, and a task that is cleared, mean the same one."""
+RUN = "{{ dag_run.logical_date.isoformat() if dag_run.logical_date else run_id }}"
+"""The run of the plan bears the date of Airflow's run: a retry, a task that is cleared, and a run of the same date that
+was killed all mean the same one."""
 
 
 def plan_of(steps: str | Path) -> dict[str, Any]:
