@@ -29,12 +29,14 @@ from crawler.dedup.make import make_index
 from crawler.downloader import named_hosts
 from crawler.downloader.proxy_probe import launch_problems
 from crawler.frontier.again import after_outage, retry_failed
+from crawler.frontier.budget import begin_from
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.rules import join_rules
 from crawler.middlewares.addon import problems_of as compliance_problems
 from crawler.number import number_of
 from crawler.pipelines import brought
+from crawler.plan.spent import spent_before
 from crawler.policy.signals import registry as signals
 from crawler.problems import InputError
 from crawler.runtime import apply_environment, load
@@ -215,6 +217,8 @@ async def _knock(config: Config, url: str, scope: Scope, *, retry: bool) -> None
         if await rebuild_if_lost(frontier, config, url, scope) is None:
             place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
             warn_if_behind(await frontier.counts(), config, place)
+        if config.frontier.budget:
+            await begin_from(frontier, await asyncio.to_thread(spent_before, config))
         await _try_again(frontier, config, everything=retry)
     finally:
         await frontier.close()

@@ -38,6 +38,7 @@ WAITING = "frontier/waiting"  # URLs that wait when a run was stopped or drained
 RETRIED = "frontier/retried"  # URLs that an outage had stopped and that this run tried again
 GIVEN_UP = "frontier/given_up"  # URLs without a try left at the end of the run
 LEFT_ON_HOLD = "frontier/left_on_hold"  # URLs that this run has told to be on hold at its end, for all workers
+LIMITED = "frontier/limited"  # the limit of FRONTIER_BUDGET that ended the run, such as kept:500
 STANDSTILL = "frontier/standstill"  # a sentence: the crawl is paused or draining
 PUT = "frontier/put"  # followed by /status, see `frontier.model.PutStatus`
 TRAPPED = "frontier/trapped"  # followed by /kind of trap

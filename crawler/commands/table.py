@@ -25,6 +25,7 @@ TASKS: Mapping[str, Mapping[str, str]] = {
         "work": "Crawl with several workers on this machine",
         "seed": "Put URLs, sitemaps or an allowlist into a frontier",
         "frontier": "Look after a running crawl: status, pause, resume, requeue, …",
+        "plan": "Crawls, limits, gates and what follows, from one file",
     },
     "See what you have": {
         "report": "What is in a corpus: kept, rejected and why, domains, samples",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crawler.config.address_delays import check_address_delays
+from crawler.config.budget import check_budget
 from crawler.config.declare import setting
 
 
@@ -47,6 +48,10 @@ class FrontierConfig:
     retry_times: int = setting("RETRY_TIMES", 3, "further tries after a failed download", minimum=0)
     max_pages: int = setting("FRONTIER_MAX_PAGES", 0, "pages of the whole crawl, all workers and runs together; "
                              "0 = no limit", minimum=0, digest=False)  # fmt: skip
+    budget: tuple[str, ...] = setting("FRONTIER_BUDGET", (), "what the crawl may spend, all workers and runs together: "
+                                      "fetched, kept, bytes, hours or money (by the COST_ settings), such as "
+                                      "kept:500,money:5; of one run: run.kept:50,run.name:NAME; empty = no limit",
+                                      check=check_budget, digest=False)  # fmt: skip
     max_pages_per_domain: int = setting("FRONTIER_MAX_PAGES_PER_DOMAIN", 0, "pages taken of one domain, sitemap files "
                                         "not counted; 0 = no cap", minimum=0)  # fmt: skip
     tracking_params: tuple[str, ...] = setting("FRONTIER_TRACKING_PARAMS", (), "query parameters that name no page, by "

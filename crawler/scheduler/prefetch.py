@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crawler.scheduler.hands import Hands
     from crawler.scheduler.in_flight import InFlight
     from crawler.scheduler.put_queue import PutQueue
+    from crawler.scheduler.spending import Purse
     from crawler.scheduler.start_urls import StartUrls
 
 logger = logging.getLogger(__name__)
@@ -59,6 +60,7 @@ class Prefetch:
         nothing_else: Callable[[], None] = lambda: None,
         may_begin: Callable[[], bool] = lambda: True,
         hands: Hands,
+        purse: Purse,
     ) -> None:
         self.finished = False
         self.counts = Counts()
@@ -71,6 +73,7 @@ class Prefetch:
         self._put_queue = put_queue
         self._epoch = frontier.connection.epoch
         self._nothing_else, self._may_begin, self._hands = nothing_else, may_begin, hands
+        self.purse = purse
         self._hurried = 0.0
         self._stir = asyncio.Event()
         self._idle_since: float | None = None
@@ -101,6 +104,9 @@ class Prefetch:
         while not self.closing:
             room = self._room() if self._may_begin() else 0
             await self._try_alone()
+            room = await self.purse.room(room)
+            if self.purse.empty:
+                self._end_by_budget()
             if room <= 0:
                 await self._rest(_POLL)
                 continue
@@ -113,6 +119,12 @@ class Prefetch:
             self._accept(batch, epoch, asked)
             await self._rest(self._pause_after(batch, room))
         await self._frontier.release(self._in_flight.take_unstarted())
+
+    def _end_by_budget(self) -> None:
+        """What is in hand is finished; what waits is left for a run that may spend more."""
+        self.finished = not self._in_flight and not self._put_queue().busy
+        if self.finished:
+            self._engine.wake()
 
     async def _remind(self, asked: float) -> None:
         """A server that was restarted, or emptied, is told again what it may have forgotten."""

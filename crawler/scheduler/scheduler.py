@@ -40,6 +40,7 @@ from crawler.scheduler.in_flight import Flight, InFlight
 from crawler.scheduler.prefetch import Prefetch
 from crawler.scheduler.put_queue import PutQueue
 from crawler.scheduler.revisits import Revisits
+from crawler.scheduler.spending import Purse
 from crawler.scheduler.spider import JoinsCrawl, NamesUrls
 from crawler.scheduler.start_urls import start_urls_of
 from crawler.scheduler.stopping import close_soon, stop_crawl
@@ -227,7 +228,8 @@ class Scheduler(BaseScheduler):
         """True where nothing is left for a later run to go on with: one that drains finishes and leaves what waits."""
         if self.has_pending_requests():
             return False
-        return self.counts.mode is not Mode.DRAIN or not await self.unfinished()
+        leaves_work = self.counts.mode is Mode.DRAIN or self._prefetch.purse.empty
+        return not leaves_work or not await self.unfinished()
 
     async def block(self, url: str, until: float, reason: str) -> None:
         """No worker asks the URL's politeness scope before `until`."""
@@ -319,6 +321,7 @@ class Scheduler(BaseScheduler):
             nothing_else=lambda: self.on_nothing_else(),  # noqa: PLW0108  # set later
             may_begin=lambda: not isinstance(self._spider, JoinsCrawl) or self._spider.has_joined,
             hands=hands,
+            purse=Purse(self._config, self._stats, self.frontier, self._in_flight),
         )
         self._put_queue = PutQueue(self.frontier, self._prefetch.refill)
         self._acknowledgements = Acknowledgements(
@@ -348,6 +351,7 @@ class Scheduler(BaseScheduler):
             async with asyncio.timeout(_LAST_WORDS):
                 await self._put_queue.drain()
                 await self._acknowledgements.drain()
+                await self._prefetch.purse.leave()
                 await self.frontier.release(self._in_flight.tokens())
                 if self._claims is not None:
                     await self._claims.leave()

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from crawler.commands import botkey, classify, dataset, frontier, llm
+from crawler.commands import botkey, classify, dataset, frontier, llm, plan
 from crawler.server.embedded import EmbeddedServer
 from tests.commands.conftest import Done, process_environment, scrapy_process
 from tests.support import warm
@@ -90,6 +90,11 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "list": ([], 0),
     "optout": (["http://127.0.0.1:1/"], 1),
     "parse": (["http://127.0.0.1:1/"], 2),
+    "plan check": (["none.yaml"], 1),
+    "plan diff": (["none.yaml"], 1),
+    "plan run": (["none.yaml"], 1),
+    "plan status": (["none.yaml"], 1),
+    "plan steps": (["none.yaml"], 1),
     "quarantine": ([], 1),
     "replay": (["none.warc.gz"], 1),
     "report": (["corpus"], 1),
@@ -111,6 +116,7 @@ OPERATIONS = {
         ("dataset", dataset),
         ("frontier", frontier),
         ("llm", llm),
+        ("plan", plan),
     )
     for operation in c.Command.operations
 }

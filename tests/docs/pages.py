@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "demo" / "README.md"])
-CODE_FOLDERS = ("crawler", "tests", "bench", "demo", "scripts", "k8s", "docs")
+CODE_FOLDERS = ("crawler", "tests", "bench", "demo", "scripts", "k8s", "integrations", "docs")
 _MADE = (" begin -->", "writes from here -->"), ("end -->", "to here -->")
 """How a block begins and ends that a command writes into a page."""
 

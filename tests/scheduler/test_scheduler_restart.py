@@ -20,6 +20,7 @@ from crawler.scheduler.in_flight import InFlight
 from crawler.scheduler.prefetch import Prefetch
 from crawler.scheduler.put_queue import PutQueue
 from crawler.scheduler.scheduler import Scheduler
+from crawler.scheduler.spending import Purse
 from crawler.scheduler.turned_away import PutBack
 from crawler.scheduler.turns import Turns
 from crawler.server.connection import ServerRestarted
@@ -180,13 +181,15 @@ def test_an_emptied_frontier_that_another_worker_has_filled_again_is_noticed_wit
 def prefetch_of(frontier: Frontier, put_queue: PutQueue | None = None) -> Prefetch:
     stats = SimpleNamespace(inc_value=lambda *_: None, set_value=lambda *_: None)
     engine = SimpleNamespace(closing=False, wake=lambda: None)
-    config = from_mapping({}).frontier
+    config = from_mapping({})
     put_queue = put_queue or PutQueue(frontier, lambda: None)
     in_flight = InFlight()
     hands = hands_of(frontier, in_flight)
+    purse = Purse(config, stats, frontier, in_flight)
     return Prefetch(
-        engine, stats, config, frontier, in_flight, start_urls=None, put_queue=lambda: put_queue, hands=hands
-    )
+        engine, stats, config.frontier, frontier, in_flight, start_urls=None, put_queue=lambda: put_queue, hands=hands,
+        purse=purse,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("way", ["put back", "tried again", "set aside"])

@@ -1,0 +1,1 @@
+"""Plans under a real scheduler: killed at each task and started again, with the orphan alive."""

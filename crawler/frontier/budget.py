@@ -1,0 +1,83 @@
+"""A budget is what a crawl may spend, all workers and runs together: pages, bytes, hours, money; counted on the server.
+
+Before a worker is given URLs it says what it has spent and has in hand (one round trip a batch). What others have in
+hand is reserved at what a page may cost at most, so that near a limit each worker has one page under way: the limit is
+exceeded by no more than that. A worker that died has spent what it had in hand, at the dearest page so far.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from crawler.config.budget import ALL, FIGURES, RUN, budget_of
+from crawler.frontier.shards import ms
+
+if TYPE_CHECKING:
+    from crawler.frontier.shards import Shards
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What one process has spent since it began. money: in the currency of the prices."""
+
+    fetched: int = 0
+    kept: int = 0
+    received: int = 0  # bytes
+    money: float = 0.0
+
+
+@dataclass(slots=True)
+class Budget:
+    """The budget of a crawl, as one worker asks about it.
+
+    entries: of FRONTIER_BUDGET. page_bytes, page_money: what one page may cost at most.
+    """
+
+    shards: Shards
+    entries: tuple[str, ...]
+    page_bytes: float
+    page_money: float
+    token: str = field(default_factory=lambda: secrets.token_hex(8))
+    _limits: Mapping[str, Mapping[str, float]] = field(init=False)
+    _run: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._limits, self._run = budget_of(self.entries)
+
+    async def ask(self, wanted: int, in_hand: int, spent: Spending, *, leaves: bool = False) -> tuple[int, str]:
+        """How many URLs more this worker may lease, and the limit that is reached, such as "kept:500"; empty = none."""
+        args: list[object] = [self.token, ms(self.shards.limits.lease_seconds), in_hand, wanted, self._run]
+        args += [spent.fetched, spent.kept, spent.received, f"{spent.money:.17g}", f"{self.page_bytes:.17g}"]
+        args.append(f"{self.page_money:.17g}")
+        for reach in (ALL, RUN):
+            bounds = self._limits.get(reach, {})
+            args += [f"{bounds.get(name, 0.0) * (3_600_000 if name == 'hours' else 1):.17g}" for name in FIGURES]
+        granted, reached = await self.shards.run("budget", 0, [*args, int(leaves)])
+        return int(granted), self._said(int(reached))
+
+    def _said(self, reached: int) -> str:
+        if not reached:
+            return ""
+        reach, name = (ALL, RUN)[(reached - 1) // len(FIGURES)], tuple(FIGURES)[(reached - 1) % len(FIGURES)]
+        return f"{'run.' * (reach == RUN)}{name}:{self._limits[reach][name]:g}"
+
+
+async def begin_from(shards: Shards, spent: Spending) -> None:
+    """A frontier that has counted nothing goes on from what the corpus says; one that has is left as it is."""
+    redis, key = shards.connection.redis, f"{shards.prefix(0)}spent"
+    values = {"fetched": spent.fetched, "kept": spent.kept, "bytes": spent.received, "money": f"{spent.money:.17g}"}
+    for name, value in values.items():
+        await shards.connection.patiently(lambda name=name, value=value: redis.hsetnx(key, name, value))  # type: ignore[misc]
+
+
+async def spent_of(shards: Shards) -> dict[str, float]:
+    """What the crawl has spent, by figure, for all workers and runs; nothing where nobody has counted."""
+    redis = shards.connection.redis
+    found = await shards.connection.patiently(lambda: redis.hgetall(f"{shards.prefix(0)}spent"))
+    named = {key.decode(): float(value) for key, value in found.items()}
+    keys = dict(zip(FIGURES, ("fetched", "kept", "bytes", "ms", "money"), strict=True))
+    hours = 3_600_000  # milliseconds
+    return {name: named[key] / (hours if key == "ms" else 1) for name, key in keys.items() if key in named}

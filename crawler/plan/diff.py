@@ -1,0 +1,106 @@
+"""What a changed plan would do, before it runs: what changed since the last run, and an estimate from the corpus.
+
+The corpus says what a page has brought and cost so far (the accounts of the report), the frontier how many URLs wait
+and what was spent, the scope of the new seeds which kept pages it no longer admits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from crawler.dataset.query import query
+from crawler.frontier.budget import spent_of
+from crawler.frontier.operate import with_frontier
+from crawler.observe.report import accounts
+from crawler.observe.report.costs import Prices
+from crawler.plan.model import IN_ALL, RUN, Crawl, Plan
+from crawler.plan.read import read
+from crawler.plan.state import Runs
+from crawler.seeds.arguments import plan_of
+from crawler.seeds.scope import AdmissionReason
+from crawler.server.location import is_at_hand
+from crawler.storage.files.place import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from crawler.config import Config
+    from crawler.frontier.client import Frontier
+
+
+def changes(plan: Plan, known: Collection[str]) -> list[dict[str, str]]:
+    """Keys of the plan that differ from the plan of the latest run: key, before, after. Raises: InputError."""
+    runs = Runs(plan)
+    names = runs.names()
+    path = runs.plan_of(names[-1]) if names else None
+    before = _flat(read(path, known)) if path is not None and path.exists() else {}
+    after = _flat(plan)
+    return [
+        {"key": key, "before": before.get(key, ""), "after": after.get(key, "")}
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key)
+    ]
+
+
+def _flat(plan: Plan) -> dict[str, str]:
+    found = {}
+    for crawl in plan.crawls:
+        found[f"{crawl.name}.workers"] = str(crawl.workers)
+        found[f"{crawl.name}.gates"] = crawl.gates
+        found |= {f"{crawl.name}.{name}": value for name, value in crawl.arguments.items()}
+        found |= {f"{crawl.name}.settings.{name}": value for name, value in crawl.settings.items()}
+    return found | {f"steps.{step.name}": " ".join(step.words) for step in plan.steps}
+
+
+def estimate(crawl: Crawl, config: Config) -> dict[str, Any]:
+    """What the next run of a crawl would bring. Numbers are None where nothing is known yet.
+
+    fetch: pages; keep, bytes, money by what a page brought so far. by: the limit that ends the run, or empty: then
+    links that nobody has found yet may come on top. left_out: kept pages that the seeds no longer admit, by reason;
+    running the plan withdraws none of them. Raises: StorageError, FrontierError.
+    """
+    place = Place(crawl.corpus)
+    if not is_at_hand(config, crawl.corpus) or place.load_json("manifest.json") is None:
+        return {"fetch": None, "keep": None, "bytes": None, "money": None, "by": "", "left_out": {}}
+
+    async def look(frontier: Frontier) -> tuple[int, int, Mapping[str, float]]:
+        counts = await frontier.counts()
+        return counts.queued + counts.leased + counts.held, counts.seen, await spent_of(frontier)
+
+    waiting, seen, spent = with_frontier(config, look)
+    whole = accounts.read(place, Prices.of(config.report)).whole.figures()
+    pages = (whole["kept"] or 0) + (whole["rejected"] or 0)
+    each = {"fetched": 1.0} | {
+        name: (whole[figure] or 0) / pages if pages else 0.0
+        for name, figure in (("kept", "kept"), ("bytes", "received_bytes"), ("money", "cost"))
+    }
+    fetch, by = float(waiting), ""
+    for reach in (IN_ALL, RUN):
+        for name, bound in crawl.limits.get(reach, {}).items():
+            if name not in each or not each[name] or (reach, name) == (IN_ALL, "fetched"):
+                continue
+            left = max(0.0, bound - (spent.get(name, 0.0) if reach == IN_ALL else 0.0)) / each[name]
+            if left < fetch:
+                fetch, by = left, f"{reach}.{name}: {bound:g}"
+    if not by and (most := crawl.limits.get(IN_ALL, {}).get("fetched")) and seen >= most:
+        by = f"{IN_ALL}.fetched: {most:g}"
+    return {
+        "fetch": round(fetch),
+        "keep": round(fetch * each["kept"]),
+        "bytes": round(fetch * each["bytes"]),
+        "money": round(fetch * each["money"], 6),
+        "by": by,
+        "left_out": dict(_left_out(crawl, place)),
+    }
+
+
+def _left_out(crawl: Crawl, place: Place) -> Counter[str]:
+    scope, found = plan_of(crawl.arguments).scope, Counter[str]()
+    with query(place, "SELECT canonical_url FROM documents") as (_, rows):
+        for (url,) in rows:
+            admission = scope.admits(url, via="link")
+            if not admission.ok and admission.reason is not AdmissionReason.LINKS_NOT_FOLLOWED:
+                found[str(admission.reason)] += 1
+    return found

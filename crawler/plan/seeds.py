@@ -1,0 +1,62 @@
+"""How far each seed of a crawl is, from its frontier: complete, or stopped by which limit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawler.frontier.budget import spent_of
+from crawler.frontier.operate import with_frontier
+from crawler.frontier.overview import Overview, overview
+from crawler.plan.model import IN_ALL, SEED, Crawl
+from crawler.seeds.arguments import plan_of
+from crawler.server.location import is_at_hand
+
+if TYPE_CHECKING:
+    from crawler.config import Config
+    from crawler.frontier.client import Frontier
+
+COMPLETE = "complete"
+
+
+def seeds_of(crawl: Crawl, config: Config) -> dict[str, Any]:
+    """`spent`, by figure; `limit` of all runs that is reached, or empty; `seeds`: seed, state, done, waiting of each.
+
+    A seed is what one politeness budget covers, by default a registrable domain. Empty before the crawl has begun.
+    Raises: FrontierError.
+    """
+    if not is_at_hand(config, crawl.corpus):
+        return {"spent": {}, "limit": "", "seeds": []}
+
+    async def look(frontier: Frontier) -> dict[str, Any]:
+        view, spent = await overview(frontier), await spent_of(frontier)
+        limit = _reached(crawl, view, spent)
+        return {"spent": spent, "limit": limit, "seeds": _seeds(frontier, crawl, view, limit)}
+
+    return with_frontier(config, look)
+
+
+def _reached(crawl: Crawl, view: Overview, spent: dict[str, float]) -> str:
+    for name, bound in crawl.limits.get(IN_ALL, {}).items():
+        if (view.counts.seen if name == "fetched" else spent.get(name, 0.0)) >= bound:
+            return f"{IN_ALL}.{name}: {bound:g}"
+    return ""
+
+
+def _seeds(frontier: Frontier, crawl: Crawl, view: Overview, limit: str) -> list[dict[str, Any]]:
+    scope = plan_of(crawl.arguments).scope
+    hosts = {*scope.link_hosts, *scope.listed_hosts, *(entry.domain for entry in scope.entries)}
+    names = sorted({frontier.scope_of(f"https://{host}/") for host in hosts})
+    views, cap = {one.scope: one for one in view.scopes}, crawl.limits.get(SEED, {}).get("fetched")
+    found = []
+    for name in names:
+        one = views.get(name)
+        done = one.done + one.failed if one else 0
+        waiting = one.queued + one.leased + one.held if one else 0
+        if cap and done + waiting >= cap and not waiting:
+            state = f"stopped by {SEED}.fetched: {cap:g}"
+        elif limit and (waiting or limit.startswith(f"{IN_ALL}.fetched")):
+            state = f"stopped by {limit}"
+        else:
+            state = "not begun" if one is None else "not finished" if waiting else COMPLETE
+        found.append({"seed": name, "state": state, "done": done, "waiting": waiting})
+    return found

@@ -1,0 +1,37 @@
+"""The limits of a plan hold in a real crawl, over its runs; status says which one stopped it."""
+
+from __future__ import annotations
+
+import shutil
+
+from tests.plan.conftest import Desk, Mill, crawl_of
+
+
+def pages(mill: Mill) -> int:
+    return len([path for path in mill.paths() if path[1:].isdecimal()])
+
+
+def test_a_limit_of_each_run_and_one_of_all_stop_real_crawls_and_the_status_names_them(desk: Desk) -> None:
+    with Mill(60) as mill:
+        limits = "limits: {run: {kept: 7}, in_all: {money: 16}}\n"
+        desk.write(crawl_of(mill, COST_REQUEST="1", CONCURRENT_REQUESTS_PER_DOMAIN="4") + limits)
+        assert desk.plan("run", "--run", "one").code == 0, desk.calls[-1].err
+        assert "the limit run.kept:7 is reached" in desk.calls[-1].err
+        first = len(mill.log)
+        assert first < 16, "the limit of all runs was reached before"
+        assert desk.plan("run", "--run", "two").code == 0, desk.calls[-1].err
+        assert "the limit money:16 is reached" in desk.calls[-1].err
+        assert 16 <= len(mill.log) <= 17
+        (crawl,) = desk.facts("status")["crawls"]
+        assert (crawl["limit"], crawl["spent"]["money"]) == ("in_all.money: 16", len(mill.log))
+        assert [one["state"] for one in crawl["seeds"]] == ["stopped by in_all.money: 16"]
+        shutil.rmtree(desk.folder / "corpus" / "frontier")
+        assert desk.plan("run", "--run", "three").code == 0, desk.calls[-1].err
+        assert len(mill.log) <= 17, "a frontier that was lost began to count at nothing"
+
+
+def test_a_limit_of_a_seed_stops_it_and_a_crawl_without_one_is_complete(desk: Desk, mill: Mill) -> None:
+    desk.write(crawl_of(mill) + "limits: {seed: {fetched: 3}}\n")
+    assert desk.plan("run").code == 0
+    (crawl,) = desk.facts("status")["crawls"]
+    assert (pages(mill), [one["state"] for one in crawl["seeds"]]) == (3, ["stopped by seed.fetched: 3"])
