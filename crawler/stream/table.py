@@ -22,9 +22,10 @@ CREATE TABLE IF NOT EXISTS positions (lane INTEGER PRIMARY KEY, epoch BIGINT, se
     lacks VARCHAR);
 """
 _UPSERT = """
-INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET lane = excluded.lane,
-    epoch = excluded.epoch, sequence = excluded.sequence, version = excluded.version, time = excluded.time,
-    record = excluded.record, reference = excluded.reference
+INSERT INTO pages SELECT unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::BIGINT[]), unnest(?::BIGINT[]),
+    unnest(?::INTEGER[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[])
+ON CONFLICT (key) DO UPDATE SET lane = excluded.lane, epoch = excluded.epoch, sequence = excluded.sequence,
+    version = excluded.version, time = excluded.time, record = excluded.record, reference = excluded.reference
 """
 Excused = Callable[[Message, range], bool]
 """Whether the messages of these sequences before one are missing because their pages were withdrawn."""
@@ -113,11 +114,12 @@ class Table:
 
     def _write(self, changed: dict[str, Message]) -> None:
         there = [one for one in changed.values() if one.record is not None or one.reference is not None]
-        gone = [[one.key] for one in changed.values() if one.record is None and one.reference is None]
+        gone = [one.key for one in changed.values() if one.record is None and one.reference is None]
         if gone:
-            self._db.executemany("DELETE FROM pages WHERE key = ?", gone)
+            self._db.execute("DELETE FROM pages WHERE key IN (SELECT unnest(?::VARCHAR[]))", [gone])
         if there:
-            self._db.executemany(_UPSERT, [_row(one) for one in there])
+            columns = zip(*(_row(one) for one in there), strict=True)  # as lists: row by row it takes DuckDB 2 ms each
+            self._db.execute(_UPSERT, [list(column) for column in columns])
         changed.clear()
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import orjson
 import pytest
@@ -15,6 +12,7 @@ from crawler.storage.files.place import Place
 from crawler.stream.kafka_client import settings_of
 from crawler.stream.message import StreamError
 from crawler.stream.target import address_of
+from tests.support.kafka import mock_cluster
 from tests.support.streaming import Line, exported
 
 confluent_kafka = pytest.importorskip("confluent_kafka", reason="confluent-kafka is optional")
@@ -23,34 +21,10 @@ NOW = 1_800_000_000.0
 PARTITIONS = 3
 
 
-class Broker:
-    """The mock cluster."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-        self.address = self._answer()
-
-    def tell(self, command: str) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{command}\n")
-        self._process.stdin.flush()
-        assert self._answer() == "done"
-
-    def _answer(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline().strip()
-
-
 @pytest.fixture
 def broker():
-    with subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("broker.py")), "pages", str(PARTITIONS)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        yield Broker(process)
-        process.kill()
+    with mock_cluster("pages", PARTITIONS) as broker:
+        yield broker
 
 
 @pytest.fixture
@@ -185,20 +159,13 @@ def test_a_broker_that_lost_the_topic_gets_everything_again(line, folder, kept, 
     filled(folder, kept, 20)
     line.send()
     assert line.read() == ""
-    with subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("broker.py")), "pages", str(PARTITIONS)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        empty = Broker(process)
+    with mock_cluster("pages", PARTITIONS) as empty:
         settings = tmp_path / "client.properties"
         settings.write_text(f"bootstrap.servers={empty.address}\n")  # the same name leads elsewhere now
         line.client_config = settings
         assert line.send()["begin"] == PARTITIONS
         assert "has lost all" in line.said[-1]
         assert assert_equal(line) == 20
-        process.kill()
 
 
 def test_settings_of_the_client_come_by_reference(tmp_path, monkeypatch):
