@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import random
 import statistics
 import subprocess
 import sys
@@ -53,7 +54,9 @@ def measure(folder: Path, pages: int, held: int) -> tuple[list[float], float]:
             last, began = arrived(client, "0-0", "https://example.org/0")
             last, done = arrived(client, last, f"https://example.org/{held - 1}")
             corpus, seconds = corpus_folder.opened("w2", CRAWL_ID="crawl"), []
+            chance = random.Random(1)  # not for secrets
             for number in range(held, held + pages):
+                time.sleep(chance.uniform(0.0, 2.0))  # so that the sender is anywhere between two looks
                 corpus.keep(record_of(document(number)))
                 corpus.commit()
                 at = time.monotonic()

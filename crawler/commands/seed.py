@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
-from scrapy_redis.defaults import START_URLS_KEY
 
 from crawler.commands import begin, options
 from crawler.commands.command import ProjectCommand
@@ -17,7 +16,7 @@ from crawler.launch import unknown_profiles
 from crawler.operations import seed_topic
 from crawler.operations.answer import Answer, Fields
 from crawler.problems import InputError
-from crawler.scheduler.start_urls import start_urls_key
+from crawler.scheduler.start_urls import key_in
 from crawler.seeds.arguments import plan_of
 from crawler.urls.tracking import extended_policy
 
@@ -62,6 +61,5 @@ class Command(ProjectCommand, ScrapyCommand):
     def _of_topic(self, args: list[str], opts: argparse.Namespace) -> Answer:
         if given := sorted(begin.arguments_of(args, opts)):
             raise UsageError(f"--topic: goes without {', '.join(given)}; call the command once for each")
-        pattern = self.settings.get("REDIS_START_URLS_KEY", START_URLS_KEY)
         config = self.load()
-        return seed_topic.pour(config, start_urls_key(pattern, "corpus", config.crawl.crawl_id), opts)
+        return seed_topic.pour(config, key_in(self.settings, "corpus", config.crawl.crawl_id), opts)

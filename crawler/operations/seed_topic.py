@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from redis.exceptions import ResponseError
 
 from crawler.number import number_of
 from crawler.operations.answer import Answer
@@ -35,6 +33,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def pour(config: Config, key: str, opts: argparse.Namespace) -> Answer:
     """Move the seeds of a topic to the list at `key`. Raises: StreamError, FrontierError."""
     from crawler.frontier.operate import with_frontier
+    from crawler.server.lists import append
     from crawler.stream.message import StreamError
     from crawler.stream.seed_topic import SeedTopic
     from crawler.stream.target import address_of
@@ -51,7 +50,7 @@ def pour(config: Config, key: str, opts: argparse.Namespace) -> Answer:
         while True:
             entries = await asyncio.to_thread(topic.read, _AT_ONCE)
             if entries:
-                await _push(frontier, key, entries)
+                await append(frontier.connection, key, entries)
                 queued += len(entries)
             await asyncio.to_thread(topic.done)
             if not entries and not opts.follow and await asyncio.to_thread(topic.is_at_end):
@@ -63,19 +62,7 @@ def pour(config: Config, key: str, opts: argparse.Namespace) -> Answer:
         except KeyboardInterrupt:  # what was not confirmed is read again
             if not opts.follow:
                 raise
-        except ResponseError as error:
-            raise StreamError(
-                f"Redis key {key} is no list ({error}); the workers read a stream there themselves"
-            ) from None
         left_out = topic.left_out
     lines = [f"{number_of(queued, 'seed')} of {address.shown} wait in {key} for the workers of the crawl"]
     lines += [f"{number_of(left_out, 'message')} without a value: left out"] if left_out else []
     return Answer({"added": 0, "known": 0, "refused": {}, "queued": queued}, lines)
-
-
-async def _push(frontier: Frontier, key: str, entries: list[bytes]) -> None:
-    """Return when the server has the entries in its file; one that keeps none, or cannot say it, is not waited for."""
-    connection = frontier.connection
-    await connection.patiently(lambda: connection.redis.rpush(key, *entries))
-    with suppress(ResponseError):
-        await connection.patiently(lambda: connection.redis.execute_command("WAITAOF", 1, 0, 0))

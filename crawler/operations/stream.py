@@ -51,8 +51,10 @@ def _since(text: str) -> str | int:
 
 def stream(corpus: str, opts: argparse.Namespace) -> Answer:
     """Send, and say what was sent. Raises: WrongCall, StorageError, StreamError, FrontierError."""
+    from crawler.dataset.outside import check_outside
     from crawler.storage.files.place import Place
     from crawler.stream.open import open_target
+    from crawler.stream.reader import Reader
     from crawler.stream.sender import Sender
     from crawler.stream.state import State
     from crawler.stream.target import address_of
@@ -60,7 +62,9 @@ def stream(corpus: str, opts: argparse.Namespace) -> Answer:
     address, place = address_of(opts.to), Place(corpus)
     if opts.state is None and place.remote:
         raise WrongCall("--state: a corpus in a store needs a folder on this machine that says what was sent")
-    folder = opts.state or Path(f"{corpus.rstrip('/')}.stream")
+    folder = opts.state or _beside(Path(corpus).resolve())
+    check_outside(folder)
+    Reader(place).standing()  # before anything is made for what may be no corpus
     with (
         closing(open_target(address, opts.client_config)) as target,
         closing(State(folder, address.shown, _name(place.url, remote=place.remote))) as state,
@@ -77,6 +81,10 @@ def stream(corpus: str, opts: argparse.Namespace) -> Answer:
             if not opts.follow:
                 raise
         return _answer(sender.told, address.shown, folder)
+
+
+def _beside(corpus: Path) -> Path:
+    return corpus.with_name(f"{corpus.name}.stream")
 
 
 def _name(url: str, *, remote: bool) -> str:

@@ -30,6 +30,7 @@ from crawler.urls.link import Link, link_to
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
     from crawler.frontier.client import Frontier
     from crawler.server.connection import Connection
@@ -117,9 +118,13 @@ def start_urls_of(
     spider: object = crawler.spider
     if not isinstance(spider, AdmitsSeeds):
         return None
-    pattern = crawler.settings.get("REDIS_START_URLS_KEY", START_URLS_KEY)
-    key = start_urls_key(pattern, spider.name, frontier.crawl)
+    key = key_in(crawler.settings, spider.name, frontier.crawl)
     return StartUrls(frontier.connection, key, spider.admits_seed, put, named)
+
+
+def key_in(settings: BaseSettings, spider: str, crawl: str) -> str:
+    """The list of one crawl, as the settings name it."""
+    return start_urls_key(settings.get("REDIS_START_URLS_KEY", START_URLS_KEY), spider, crawl)
 
 
 def start_urls_key(pattern: str, spider: str, crawl: str) -> str:

@@ -6,6 +6,7 @@ The reference for one of your own: what it does with a message is in `table.py`.
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -22,6 +23,8 @@ from crawler.storage.files.shards import read_records
 from crawler.stream.message import Message
 from crawler.stream.table import Arrived, Position, Table
 from crawler.stream.target import address_of
+
+log = logging.getLogger(__name__)
 
 
 class Source(Protocol):
@@ -56,16 +59,23 @@ def source_of(url: str, group: str, client_config: Path | None = None) -> Source
 
 def consume(source: Source, table: Table, *, follow: bool) -> str:
     """Read all there is, and with `follow` what comes; answers what is missing, "" = nothing. Raises: StreamError."""
+    said = ""
     while True:
         arrived = source.read(table.positions())
         if arrived:
             table.take(arrived, source.excused if source.keeps_all else None)
             source.done(table.positions())
+            lacks = next((at.lacks for at in table.positions().values() if at.lacks), "")
+            if follow and lacks != said:
+                log.warning(
+                    "the stream lacks %s: the table is behind until it begins anew", lacks or "nothing any more"
+                )
+            said = lacks
         elif not follow:
             positions = table.positions()
             if not positions:
                 return "everything: there is no message at all"
-            return next((at.lacks for at in positions.values() if at.lacks), "")
+            return said or next((at.lacks for at in positions.values() if at.lacks), "")
 
 
 def resolved(place: Place, reference: str) -> bytes:

@@ -27,6 +27,8 @@ class RedisSource:
     def __init__(self, address: Address, group: str) -> None:
         self._stream, self._group = RedisTarget(address), group
         self._name = self._stream.name
+        self._erased: set[tuple[int, int]] = set()  # epoch and sequence of what withdrawals deleted
+        self._read_to = "-"
 
     def close(self) -> None:
         """Let go of the server."""
@@ -58,9 +60,11 @@ class RedisSource:
 
     def excused(self, message: Message, missing: range) -> bool:
         """True where all of these messages were deleted, because what they told was withdrawn."""
-        first = f"{message.epoch}-{missing.start}"
-        entries = self._stream.call(lambda redis: redis.xrange(self._name + OF_WITHDRAWALS, first))
-        erased: set[int] = set()
-        for _, fields in entries:
-            erased.update(decoded(fields[FIELD], self._stream.url).erased)
-        return erased.issuperset(missing)
+        wanted = {(message.epoch, sequence) for sequence in missing}
+        if not wanted <= self._erased:
+            entries = self._stream.call(lambda redis: redis.xrange(self._name + OF_WITHDRAWALS, self._read_to))
+            for name, fields in entries:
+                told = decoded(fields[FIELD], self._stream.url)
+                self._erased.update((told.epoch, sequence) for sequence in told.erased)
+                self._read_to = name.decode()
+        return wanted <= self._erased

@@ -98,11 +98,13 @@ class Sender:
     def _tell(self) -> None:
         standing = self._reader.standing()
         if standing == self._standing and self._begun == self._out.begun:
-            news = self._reader.news()
-            if news is not None:
-                found = self._tell_news(news, standing)
-                if found or not self._unsettled or time.monotonic() < self._settle_at:
-                    return
+            try:
+                news = self._reader.news()
+                found = news is not None and self._tell_news(news, standing)
+            except StorageError:  # a file went this moment, or is damaged: the look at everything knows which
+                news = None
+            if news is not None and (found or not self._unsettled or time.monotonic() < self._settle_at):
+                return
         self._tell_everything()
 
     def _tell_news(self, news: Iterator[Found], standing: Standing) -> bool:

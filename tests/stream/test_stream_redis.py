@@ -10,16 +10,24 @@ import redis
 
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.rewrite import Release, rewrite
+from crawler.dataset.select import Selection, select
 from crawler.dataset.supersede import supersede
 from crawler.dataset.versions import Cause
 from crawler.document import DropReason, Reason
+from crawler.storage.corpus.recovery import recover
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.journal import cut_to_last_frame
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import released
+from crawler.storage.files.shards import seal_shard
 from crawler.stream.message import StreamError
+from crawler.stream.target import address_of
 from tests.support.streaming import Line, exported, stream_at
 
 pytest.importorskip("duckdb", reason="duckdb is optional")
 NOW = 1_800_000_000.0
+WRONG = ["redis://cache", "redis://cache/", "http://cache/pages", "kafka:///pages", "pages", "redis://cache/a/b"]
+WRONG += ["kafka://broker/a/b", "redis://cache:x/pages", "unix:///socket"]
 SECOND = "2026-02-01T00:00:00Z"
 
 
@@ -248,3 +256,127 @@ def test_the_stream_of_somebody_else_is_refused(line, folder, client):
     client.set("pages", 1)
     with pytest.raises(StreamError, match="not a stream"):
         line.send()
+
+
+def test_a_page_whose_time_was_over_expires_and_may_come_back(line, folder, kept):
+    folder.filled(range(3))
+    line.send()
+    wish = Wish(
+        "its time was over",
+        revoked=lambda record: record["title"] == "Page 1",
+        rule="lifetimes at 2026-03-01T00:00:00Z: en",
+        reach="nothing",
+    )
+    withdraw(Place(str(folder.path)), wish, now=NOW)
+    assert line.send() == {"expire": 1}
+    assert assert_equal(line) == 2
+    corpus = folder.opened("w2")
+    corpus.keep(kept(1, crawled_at="2027-02-01T00:00:00Z", text="Fetched again later. " * 9))
+    corpus.close()
+    assert line.send() == {"record": 1}
+    assert assert_equal(line) == 3
+    assert line.send() == {}
+
+
+def test_what_the_corpus_behind_it_withdraws_leaves_the_stream_of_a_selection(line, folder, tmp_path, redis_url):
+    folder.filled(range(4))
+    chosen = tmp_path / "chosen"
+    select(Place(str(folder.path)), Place(str(chosen)), Selection(), max_bytes=10_000, now=NOW)
+    of_chosen = Line(chosen, stream_at(redis_url, "chosen"), tmp_path / "second")
+    (tmp_path / "second").mkdir()
+
+    def follow(sender):
+        sender.tell()
+        withdraw(Place(str(folder.path)), Wish("asked", revoked=lambda record: record["title"] == "Page 1"), now=NOW)
+        sender.tell()
+
+    assert of_chosen.sending(follow) == {"begin": 1, "record": 4, "complete": 1, "withdraw": 1}
+    assert assert_equal(of_chosen) == 3
+
+
+@pytest.mark.parametrize("shard_format", ["parquet", "jsonl.gz"])
+def test_a_file_is_read_once_whatever_format_it_is_sealed_in(line, folder, kept, shard_format):
+    corpus = folder.opened(SHARD_FORMAT=shard_format)
+    corpus.keep(kept(1))
+    corpus.commit()
+
+    def follow(sender):
+        sender.tell()
+        corpus.keep(kept(2))
+        corpus.close()
+        sender.tell()
+        assert not sender.tell()
+
+    assert line.sending(follow) == {"begin": 1, "record": 2, "complete": 1}
+    assert assert_equal(line) == 2
+
+
+def test_a_damaged_file_is_named_and_nothing_leaves_the_table(line, folder):
+    folder.filled(range(4))
+    folder.filled(range(4, 8), worker="w2", CRAWL_ID="crawl")
+    line.send()
+    assert line.read() == ""
+    (shard,) = [path for path in (folder.path / "shards").iterdir() if "w2" in path.name]
+    content = shard.read_bytes()
+    shard.write_bytes(content[: len(content) // 2])
+    with pytest.raises(StorageError, match="w2"):
+        line.send()
+    assert line.read() == ""
+    assert len(line.table()) == 8
+    shard.write_bytes(content)
+    assert line.send() == {}
+
+
+def test_a_journal_that_lost_its_end_and_a_file_no_ledger_lists_are_read_for_what_they_hold(line, folder, kept):
+    corpus = folder.opened()
+    for number in range(3):
+        corpus.keep(kept(number))
+        corpus.commit()
+    corpus._kept.abandon()  # as a killed worker leaves it
+    (part,) = (folder.path / "shards").glob("*.part")
+    part.write_bytes(part.read_bytes()[:-5])
+    line.said.clear()
+
+    def follow(sender):
+        sender.tell()
+        seal_shard(cut(part))  # whoever recovers dies before the ledger says so
+        assert not sender.tell()
+
+    def cut(path):
+        cut_to_last_frame(path)
+        return path
+
+    assert line.sending(follow) == {"begin": 1, "record": 2, "complete": 1}
+    corpus.unlock()
+    recover(Place(str(folder.path)))
+    assert line.send() == {}
+    assert assert_equal(line) == 2
+
+
+def test_one_sender_a_state_and_one_stream_a_state(line, folder, redis_url):
+    folder.filled(range(2))
+
+    def second(_):
+        with pytest.raises(StorageError, match="another `gristmill stream` uses this folder"):
+            line.send()
+
+    line.sending(second)
+    line.url = stream_at(redis_url, "other")
+    with pytest.raises(StorageError, match=r"belongs to target .*pages, not to .*other"):
+        line.send()
+
+
+def test_a_password_comes_out_of_the_environment_and_is_shown_nowhere(monkeypatch):
+    monkeypatch.setenv("STREAM_PASSWORD", "s/cret")
+    address = address_of("rediss://me@cache:6380/2/pages?ssl_ca_certs=/ca.crt")
+    assert address.server == "rediss://me:s%2Fcret@cache:6380/2?ssl_ca_certs=%2Fca.crt"
+    assert (address.shown, address.name) == ("rediss://cache:6380/2/pages", "pages")
+    with pytest.raises(StreamError, match="STREAM_PASSWORD") as caught:
+        address_of("redis://me:geheim@cache/pages")
+    assert "geheim" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", WRONG)
+def test_an_address_that_names_no_stream_is_refused_with_what_is_expected(url):
+    with pytest.raises(StreamError, match="expected redis://host:port/STREAM"):
+        address_of(url)

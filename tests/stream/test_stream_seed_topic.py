@@ -10,6 +10,7 @@ import redis
 
 from crawler.config import from_mapping
 from crawler.operations.seed_topic import pour
+from crawler.server.errors import FrontierMisconfigured
 from crawler.stream.message import StreamError
 from tests.support.kafka import mock_cluster
 
@@ -53,7 +54,7 @@ def test_what_cannot_be_put_is_read_again(broker, redis_url, tmp_path):
     produce(broker, b"https://example.org/1")
     with contextlib.closing(redis.Redis.from_url(redis_url)) as client:
         client.set(KEY, "somebody else's")
-        with pytest.raises(StreamError, match="is no list"):
+        with pytest.raises(FrontierMisconfigured, match="is no list"):
             poured(broker, redis_url, tmp_path)
         client.delete(KEY)
         assert poured(broker, redis_url, tmp_path).facts["queued"] == 1
