@@ -46,7 +46,10 @@ def measure(folder: Path, pages: int, held: int) -> tuple[list[float], float]:
     """Seconds of each page from commit to stream, and pages a second of the backfill before."""
     corpus_folder = Folder(folder / "corpus")
     corpus_folder.filled(range(held))
-    with durable_server(folder / "server") as server, contextlib.closing(redis.Redis.from_url(server.url)) as client:
+    with (
+        durable_server(folder / "server") as server,
+        contextlib.closing(redis.Redis.from_url(server.url, socket_timeout=None)) as client,
+    ):
         words = ["stream", str(folder / "corpus"), "--to", stream_at(server.url), "--follow"]
         with subprocess.Popen(  # our own program
             [sys.executable, "-m", "crawler.commands.gristmill", *words], cwd=PROJECT, env=clean_environment()

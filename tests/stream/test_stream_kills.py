@@ -92,7 +92,7 @@ def test_a_page_is_in_the_stream_seconds_after_its_verdict_is_durable(line, fold
     folder.filled(range(3))
     words = ["stream", str(folder.path), "--to", line.url, "--follow"]
     with (
-        contextlib.closing(redis.Redis.from_url(server.url)) as client,
+        contextlib.closing(redis.Redis.from_url(server.url, socket_timeout=None)) as client,
         subprocess.Popen(
             [sys.executable, "-m", "crawler.commands.gristmill", *words],
             cwd=PROJECT,
