@@ -7,13 +7,16 @@ import sys
 from typing import ClassVar
 
 from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
 
 from crawler.commands import begin, options
 from crawler.commands.command import ProjectCommand
 from crawler.frontier.seeding import seed_server
 from crawler.launch import unknown_profiles
+from crawler.operations import seed_topic
 from crawler.operations.answer import Answer, Fields
 from crawler.problems import InputError
+from crawler.scheduler.start_urls import key_in
 from crawler.seeds.arguments import plan_of
 from crawler.urls.tracking import extended_policy
 
@@ -28,11 +31,13 @@ class Command(ProjectCommand, ScrapyCommand):
         "added": ("integer", "URLs that were added to the frontier"),
         "known": ("integer", "URLs that the frontier knew before"),
         "refused": ("object", "URLs that were refused, by reason"),
+        "queued": ("integer", "seeds of a topic that wait for the workers of the crawl"),
     }
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """What is put in, as for a crawl."""
         begin.declare(parser)
+        seed_topic.declare(parser)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Raises: UsageError."""
@@ -40,7 +45,9 @@ class Command(ProjectCommand, ScrapyCommand):
         begin.read_pairs(opts)
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
-        """What was added, known and refused."""
+        """What was added, known and refused; of a topic what the workers will look at."""
+        if opts.topic is not None:
+            return self._of_topic(args, opts)
         given = begin.arguments_of(args, opts)
         config = self.load()
         plan = plan_of(given, extended_policy(config.frontier.tracking_params))
@@ -48,4 +55,11 @@ class Command(ProjectCommand, ScrapyCommand):
             raise InputError(problems)
         sys.stderr.writelines(f"warning: {warning}\n" for warning in plan.warnings)
         sown = seed_server(config, plan)
-        return Answer({"added": sown.added, "known": sown.seen, "refused": sown.refused}, [str(sown)], sown.examples)
+        facts = {"added": sown.added, "known": sown.seen, "refused": sown.refused, "queued": 0}
+        return Answer(facts, [str(sown)], sown.examples)
+
+    def _of_topic(self, args: list[str], opts: argparse.Namespace) -> Answer:
+        if given := sorted(begin.arguments_of(args, opts)):
+            raise UsageError(f"--topic: goes without {', '.join(given)}; call the command once for each")
+        config = self.load()
+        return seed_topic.pour(config, key_in(self.settings, "corpus", config.crawl.crawl_id), opts)

@@ -35,6 +35,7 @@ TASKS: Mapping[str, Mapping[str, str]] = {
     "Work on a corpus": {
         "dataset": "Check, select, mix, export, withdraw, query, compare, …",
         "replay": "Judge archived pages again, without a network",
+        "stream": "Send a corpus and its changes to Redis Streams or Kafka",
         "classify": "Learn from judged texts which ones are worth keeping",
         "llm": "Ask a language model about the pages, within a budget",
     },

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import zstandard
 
 from crawler.dataset.verdicts import visited_again
-from crawler.storage.files.journal import PART
+from crawler.storage.files.journal import PART, zstd_frames
 from crawler.storage.files.place import ARCHIVE, FOLDERS, LEDGERS, PAGES, SHARDS, Place
 from crawler.storage.types import LedgerFile, Run
 
@@ -145,7 +144,7 @@ class Journals:
             file.seek(journal.offset)
             data = file.read(journal.at_once)
         taken = 0
-        for end, content in _frames(data):
+        for end, content in zstd_frames(data):
             taken = end
             for line in BytesIO(content):
                 self._take(journal, line)
@@ -174,21 +173,6 @@ class Journals:
                     times.append(_modified(path))
         order = sorted(seen.items(), key=lambda item: (-max(item[1]), item[0]))
         yield from (Worker(name, max(0.0, now - max(times))) for name, times in order[:_WORKERS])
-
-
-def _frames(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The whole frames at the beginning of `data`: where each ends, and what it holds."""
-    at = 0
-    while at < len(data):
-        reader = zstandard.ZstdDecompressor().decompressobj()
-        try:
-            content = reader.decompress(data[at:])
-        except zstandard.ZstdError:
-            return
-        if not reader.eof:
-            return
-        at = len(data) - len(reader.unused_data)
-        yield at, content
 
 
 def _verdicts(content: LedgerFile) -> Counter[str]:

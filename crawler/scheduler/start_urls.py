@@ -1,5 +1,7 @@
 """Seeds for a crawl that runs: `RPUSH <spider>:start_urls …` on the frontier's server, as scrapy-redis has it.
 
+Where the key holds a stream, its entries are read with acknowledgement (`seed_stream.py`).
+
 A crawl whose CRAWL_ID is not the default has a list of its own (`start_urls_key`), so that crawls which share a server
 do not take each other's seeds. An entry is a bare URL or a JSON object `{"url": …, "priority": …}`; anything else in it
 is refused, because whoever can write to the list must not steer requests. The spider says which URLs it admits. An
@@ -20,6 +22,7 @@ from scrapy_redis.defaults import START_URLS_KEY
 
 from crawler.config import CrawlConfig
 from crawler.frontier.model import PutStatus
+from crawler.scheduler.seed_stream import SeedStream
 from crawler.scheduler.spider import AdmitsSeeds
 from crawler.seeds.seed_file import behind_url
 from crawler.urls.canonicalize import Address, address
@@ -27,6 +30,7 @@ from crawler.urls.link import Link, link_to
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
     from crawler.frontier.client import Frontier
     from crawler.server.connection import Connection
@@ -56,6 +60,7 @@ class StartUrls:
         self._admits = admits
         self._put = put
         self._looked = -_EVERY_SECONDS
+        self._stream: SeedStream | None = None
 
     async def take(self) -> int:
         """Move what waits into the frontier, at most once a second. Returns how many entries left the list."""
@@ -64,15 +69,31 @@ class StartUrls:
         self._looked = time.monotonic()
         redis = self._connection.redis
         try:
+            if self._stream is not None:
+                return await self._take_of(self._stream)
             entries = await self._connection.patiently(lambda: redis.lrange(self._key, 0, _BATCH - 1))
-        except ResponseError as error:  # somebody keeps something else under that name
-            log.warning("Redis key %s is not a list (%s); ignored", self._key, error)
+        except ResponseError as error:
+            kind = await self._connection.patiently(lambda: redis.type(self._key))
+            if self._stream is None and kind == b"stream":
+                self._stream = SeedStream(self._connection, self._key)
+                return await self._take_of(self._stream)
+            if kind in (b"none", b"list", b"stream"):  # it is another one by now
+                self._stream = None
+                return 0
+            log.warning("Redis key %s is neither list nor stream (%s); ignored", self._key, error)
             self._open = False
             return 0
         found = [self._link(bytes(entry)) for entry in entries]
         await self._put([link for link in found if link is not None])
         for entry in entries:
             await self._connection.patiently(lambda entry=entry: redis.lrem(self._key, 1, entry))  # type: ignore[misc]
+        return len(entries)
+
+    async def _take_of(self, stream: SeedStream) -> int:
+        entries = await stream.read(_BATCH)
+        found = [self._link(entry) for _, entry in entries]
+        await self._put([link for link in found if link is not None])
+        await stream.done([name for name, _ in entries])
         return len(entries)
 
     def _link(self, entry: bytes) -> Link | None:
@@ -97,9 +118,13 @@ def start_urls_of(
     spider: object = crawler.spider
     if not isinstance(spider, AdmitsSeeds):
         return None
-    pattern = crawler.settings.get("REDIS_START_URLS_KEY", START_URLS_KEY)
-    key = start_urls_key(pattern, spider.name, frontier.crawl)
+    key = key_in(crawler.settings, spider.name, frontier.crawl)
     return StartUrls(frontier.connection, key, spider.admits_seed, put, named)
+
+
+def key_in(settings: BaseSettings, spider: str, crawl: str) -> str:
+    """The list of one crawl, as the settings name it."""
+    return start_urls_key(settings.get("REDIS_START_URLS_KEY", START_URLS_KEY), spider, crawl)
 
 
 def start_urls_key(pattern: str, spider: str, crawl: str) -> str:

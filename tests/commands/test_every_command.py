@@ -78,6 +78,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "diagnose": (["corpus"], 1),
     "edit": (["nosuch"], 2),
     "explore": (["--no-open", "corpus"], 1),
+    "stream": (["--to", "redis://127.0.0.1:1/pages", "corpus"], 1),
     "fetch": (["http://127.0.0.1:1/"], 1),
     "frontier drain": ([], 1),
     "frontier export": (["--port", "0"], 1),

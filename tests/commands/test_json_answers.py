@@ -194,7 +194,7 @@ def test_the_report_is_the_content_of_stats_json_and_with_a_grouping_that_of_its
 
 def test_a_frontier_answers_about_what_was_seeded(scrapy):
     seeded = worked(scrapy(*shlex.split("seed -a url=https://example.org/ -s CORPUS_DIR=corpus --json")), "seed")
-    assert seeded == {"added": 1, "known": 0, "refused": {}}
+    assert seeded == {"added": 1, "known": 0, "refused": {}, "queued": 0}
     for name in (name for name in SCHEMA_EXAMPLES if name != "frontier export"):
         words = shlex.split(SCHEMA_EXAMPLES[name])
         found = worked(scrapy("frontier", *words, "--json", "-s", "CORPUS_DIR=corpus"), name)

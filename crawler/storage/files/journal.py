@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -180,6 +181,21 @@ def cut_to_last_frame(part: Path) -> int:
         if cut:
             os.truncate(part, keep)
     return cut
+
+
+def zstd_frames(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The whole zstd frames at the beginning of `data`: where each ends, and what it holds."""
+    at = 0
+    while at < len(data):
+        reader = _frame_reader(gzipped=False)
+        try:
+            content = reader.decompress(data[at:])
+        except zstandard.ZstdError:
+            return
+        if not reader.eof:
+            return
+        at = len(data) - len(reader.unused_data)
+        yield at, content
 
 
 def complete_bytes(file: IO[bytes], *, gzipped: bool) -> int:

@@ -1,0 +1,1 @@
+"""What a stream promises, measured: kills, and how soon a page is in it."""

@@ -1,0 +1,382 @@
+"""A consumer's table is the corpus, whatever becomes of the corpus: on a real Valkey."""
+
+from __future__ import annotations
+
+import contextlib
+
+import orjson
+import pytest
+import redis
+
+from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.rewrite import Release, rewrite
+from crawler.dataset.select import Selection, select
+from crawler.dataset.supersede import supersede
+from crawler.dataset.versions import Cause
+from crawler.document import DropReason, Reason
+from crawler.storage.corpus.recovery import recover
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.journal import cut_to_last_frame
+from crawler.storage.files.place import Place
+from crawler.storage.files.records import released
+from crawler.storage.files.shards import seal_shard
+from crawler.stream.message import StreamError
+from crawler.stream.target import address_of
+from tests.support.streaming import Line, exported, stream_at
+
+pytest.importorskip("duckdb", reason="duckdb is optional")
+NOW = 1_800_000_000.0
+WRONG = ["redis://cache", "redis://cache/", "http://cache/pages", "kafka:///pages", "pages", "redis://cache/a/b"]
+WRONG += ["kafka://broker/a/b", "redis://cache:x/pages", "unix:///socket"]
+SECOND = "2026-02-01T00:00:00Z"
+
+
+@pytest.fixture
+def line(folder, redis_url, tmp_path):
+    return Line(folder.path, stream_at(redis_url), tmp_path)
+
+
+@pytest.fixture
+def client(redis_url):
+    with contextlib.closing(redis.Redis.from_url(redis_url)) as client:
+        yield client
+
+
+def assert_equal(line, table="table.duckdb"):
+    assert line.read(table) == ""
+    expected = exported(line.corpus)
+    assert line.table(table) == expected
+    return len(expected)
+
+
+def messages(client, name="pages"):
+    return [orjson.loads(fields[b"message"]) for _, fields in client.xrange(name)]
+
+
+def test_a_finished_corpus_becomes_an_equal_table(line, folder):
+    folder.filled(range(1_200))
+    assert line.send() == {"begin": 1, "record": 1_200, "complete": 1}
+    assert assert_equal(line) == 1_200
+
+
+def test_a_second_call_sends_nothing_again(line, folder, client):
+    folder.filled(range(5))
+    line.send()
+    length = client.xlen("pages")
+    assert line.send() == {}
+    assert client.xlen("pages") == length
+
+
+def test_what_a_worker_has_committed_is_sent_before_its_file_is_sealed(line, folder, kept):
+    corpus = folder.opened()
+    corpus.keep(kept(1))
+    corpus.commit()
+    seen = []
+
+    def follow(sender):
+        sender.tell()
+        seen.append(sender.told.kinds["record"])
+        corpus.keep(kept(2))
+        assert not sender.tell()  # taken, and not committed
+        corpus.commit()
+        sender.tell()
+        seen.append(sender.told.kinds["record"])
+        corpus.close()
+        assert not sender.tell()  # sealed under another name, the records are those
+        seen.append(sender.told.kinds["record"])
+
+    line.sending(follow)
+    assert seen == [1, 2, 2]
+    assert assert_equal(line) == 2
+
+
+def test_rejected_and_held_pages_are_not_sent(line, folder, kept, rejected):
+    corpus = folder.opened()
+    corpus.keep(kept(1))
+    corpus.reject(rejected(2))
+    corpus.hold(rejected(3, Reason.of("held_pii")), "pii")
+    corpus.close()
+    line.send()
+    assert assert_equal(line) == 1
+
+
+def test_a_page_that_a_person_releases_is_sent_as_released(line, folder, kept, rejected):
+    corpus = folder.opened()
+    corpus.keep(kept(1))
+    corpus.hold(rejected(3, Reason.of("held_pii")), "pii")
+    corpus.close()
+    line.send()
+    place = Place(str(folder.path))
+    decide = lambda record: Release(released(record)) if "reason" in record else record  # noqa: E731
+    rewrite(place, decide, Cause("dataset held release", "read by a person", NOW), folders=("held",))
+    assert line.send() == {"release": 1}
+    assert assert_equal(line) == 2
+
+
+def test_a_withdrawn_page_leaves_the_table_and_its_text_the_stream(line, folder, client):
+    folder.filled(range(4))
+    line.send()
+    client.xgroup_create("pages", "late", "0")
+    assert line.read() == ""
+    url = "https://example.org/2"
+    withdraw(Place(str(folder.path)), Wish("asked", revoked=lambda record: record["url"] == url), now=NOW)
+    assert line.send() == {"withdraw": 1}
+    assert assert_equal(line) == 3
+    assert [one["key"] for one in messages(client, "pages:withdrawals")] == [url]
+    assert not [one for one in messages(client) if one["key"] == url and "record" in one]
+    assert assert_equal(line, "late.duckdb") == 3  # the hole in the sequences is explained
+
+
+def test_a_hole_that_no_withdrawal_explains_is_named(line, folder, client):
+    folder.filled(range(4))
+    line.send()
+    client.xdel("pages", "1-3")
+    assert line.read() == "the messages 3 to 3"
+    assert len(line.table()) == 1
+    line.send("beginning")
+    assert assert_equal(line) == 4
+
+
+def test_a_change_and_a_later_visit_that_found_nothing_are_told(line, folder, kept, rejected):
+    folder.filled(range(4))
+    line.send()
+    corpus = folder.opened("w2")
+    corpus.keep(kept(1, crawled_at=SECOND, text="Another text of this page. " * 5))
+    corpus.reject(rejected(2, DropReason.LOW_QUALITY, crawled_at=SECOND))
+    corpus.note({"recrawl/changed": 1, "recrawl/gone": 1})
+    corpus.close()
+    assert line.send() == {"replace": 1, "supersede": 1}
+    assert assert_equal(line) == 3
+    supersede(Place(str(folder.path)), now=NOW)
+    assert line.send() == {}
+    assert assert_equal(line) == 3
+
+
+def test_an_operation_that_changes_records_while_it_is_followed_is_told(line, folder):
+    folder.filled(range(5))
+
+    def follow(sender):
+        sender.tell()
+        rewrite(
+            Place(str(folder.path)),
+            lambda record: None if record["title"] == "Page 3" else record | {"title": record["title"].upper()},
+            Cause("select", "why", NOW),
+        )
+        sender.tell()
+
+    assert line.sending(follow) == {"begin": 1, "record": 5, "complete": 1, "replace": 4, "remove": 1}
+    assert assert_equal(line) == 4
+
+
+def test_a_server_that_lost_everything_gets_everything_again(line, folder, client):
+    folder.filled(range(4))
+    line.send()
+    assert line.read() == ""
+    withdraw(Place(str(folder.path)), Wish("asked", revoked=lambda record: record["title"] == "Page 1"), now=NOW)
+    client.flushall()
+    assert line.send() == {"begin": 1, "record": 3, "withdraw": 1, "complete": 1}
+    assert "has lost all" in line.said[-1]
+    assert assert_equal(line) == 3
+    assert len(messages(client, "pages:withdrawals")) == 1
+
+
+def test_a_server_that_is_emptied_while_it_is_followed_gets_everything_again(line, folder, client):
+    folder.filled(range(4))
+
+    def follow(sender):
+        sender.tell()
+        client.flushall()
+        sender.tell()
+
+    assert line.sending(follow)["begin"] == 2
+    assert assert_equal(line) == 4
+
+
+def test_a_sender_that_lost_its_state_begins_anew_and_old_pages_leave_the_table(line, folder, client):
+    folder.filled(range(4))
+    line.send()
+    assert line.read() == ""
+    rewrite(
+        Place(str(folder.path)),
+        lambda record: None if record["title"] == "Page 3" else record,
+        Cause("select", "why", NOW),
+    )
+    assert line.send(state="other")["begin"] == 1  # it cannot know that page 3 was ever sent
+    assert "this sender did not send" in line.said[-1]
+    assert assert_equal(line) == 3
+
+
+def test_a_sender_whose_stream_was_taken_over_stops(line, folder):
+    folder.filled(range(2))
+    line.send()
+    line.send(state="other")
+    with pytest.raises(StreamError, match="another `gristmill stream` has begun this stream anew"):
+        line.send()
+    assert assert_equal(line) == 2
+
+
+def test_from_a_sequence_what_was_sent_since_is_sent_again(line, folder, client):
+    folder.filled(range(10))
+    line.send()
+    assert line.send(9) == {"resume": 1, "record": 4 - 1}  # begin is 1, so that sequence 9 is the eighth page
+    assert assert_equal(line) == 10
+    with pytest.raises(StreamError, match="has sent the sequences 1 to 16"):
+        line.send(99)
+
+
+def test_from_now_only_what_comes_is_sent(line, folder):
+    folder.filled(range(5))
+    assert line.send("now") == {"begin": 1}
+    folder.filled(range(5, 7), worker="w2", CRAWL_ID="crawl")
+    assert line.send() == {"record": 2}
+    assert line.read() == ""
+    assert sorted(line.table()) == ["https://example.org/5", "https://example.org/6"]
+
+
+def test_only_what_every_group_has_read_is_trimmed(line, folder, client):
+    folder.filled(range(6))
+    line.send()
+    assert client.xlen("pages") == 8
+    assert line.read("fast.duckdb") == ""
+    client.xgroup_create("pages", "slow", "1-4")
+    line.send()
+    assert messages(client)[0]["sequence"] == 4
+    client.xgroup_destroy("pages", "slow")
+    line.send()
+    assert [one["sequence"] for one in messages(client)] == [8]
+    assert line.read("late.duckdb") == "the beginning of epoch 1"
+
+
+def test_the_stream_of_somebody_else_is_refused(line, folder, client):
+    folder.filled(range(2))
+    client.xadd("pages", {"mine": 1})
+    with pytest.raises(StreamError, match="not a message of `gristmill stream`"):
+        line.send()
+    client.delete("pages")
+    client.set("pages", 1)
+    with pytest.raises(StreamError, match="not a stream"):
+        line.send()
+
+
+def test_a_page_whose_time_was_over_expires_and_may_come_back(line, folder, kept):
+    folder.filled(range(3))
+    line.send()
+    wish = Wish(
+        "its time was over",
+        revoked=lambda record: record["title"] == "Page 1",
+        rule="lifetimes at 2026-03-01T00:00:00Z: en",
+        reach="nothing",
+    )
+    withdraw(Place(str(folder.path)), wish, now=NOW)
+    assert line.send() == {"expire": 1}
+    assert assert_equal(line) == 2
+    corpus = folder.opened("w2")
+    corpus.keep(kept(1, crawled_at="2027-02-01T00:00:00Z", text="Fetched again later. " * 9))
+    corpus.close()
+    assert line.send() == {"record": 1}
+    assert assert_equal(line) == 3
+    assert line.send() == {}
+
+
+def test_what_the_corpus_behind_it_withdraws_leaves_the_stream_of_a_selection(line, folder, tmp_path, redis_url):
+    folder.filled(range(4))
+    chosen = tmp_path / "chosen"
+    select(Place(str(folder.path)), Place(str(chosen)), Selection(), max_bytes=10_000, now=NOW)
+    of_chosen = Line(chosen, stream_at(redis_url, "chosen"), tmp_path / "second")
+    (tmp_path / "second").mkdir()
+
+    def follow(sender):
+        sender.tell()
+        withdraw(Place(str(folder.path)), Wish("asked", revoked=lambda record: record["title"] == "Page 1"), now=NOW)
+        sender.tell()
+
+    assert of_chosen.sending(follow) == {"begin": 1, "record": 4, "complete": 1, "withdraw": 1}
+    assert assert_equal(of_chosen) == 3
+
+
+@pytest.mark.parametrize("shard_format", ["parquet", "jsonl.gz"])
+def test_a_file_is_read_once_whatever_format_it_is_sealed_in(line, folder, kept, shard_format):
+    corpus = folder.opened(SHARD_FORMAT=shard_format)
+    corpus.keep(kept(1))
+    corpus.commit()
+
+    def follow(sender):
+        sender.tell()
+        corpus.keep(kept(2))
+        corpus.close()
+        sender.tell()
+        assert not sender.tell()
+
+    assert line.sending(follow) == {"begin": 1, "record": 2, "complete": 1}
+    assert assert_equal(line) == 2
+
+
+def test_a_damaged_file_is_named_and_nothing_leaves_the_table(line, folder):
+    folder.filled(range(4))
+    folder.filled(range(4, 8), worker="w2", CRAWL_ID="crawl")
+    line.send()
+    assert line.read() == ""
+    (shard,) = [path for path in (folder.path / "shards").iterdir() if "w2" in path.name]
+    content = shard.read_bytes()
+    shard.write_bytes(content[: len(content) // 2])
+    with pytest.raises(StorageError, match="w2"):
+        line.send()
+    assert line.read() == ""
+    assert len(line.table()) == 8
+    shard.write_bytes(content)
+    assert line.send() == {}
+
+
+def test_a_journal_that_lost_its_end_and_a_file_no_ledger_lists_are_read_for_what_they_hold(line, folder, kept):
+    corpus = folder.opened()
+    for number in range(3):
+        corpus.keep(kept(number))
+        corpus.commit()
+    corpus._kept.abandon()  # as a killed worker leaves it
+    (part,) = (folder.path / "shards").glob("*.part")
+    part.write_bytes(part.read_bytes()[:-5])
+    line.said.clear()
+
+    def follow(sender):
+        sender.tell()
+        seal_shard(cut(part))  # whoever recovers dies before the ledger says so
+        assert not sender.tell()
+
+    def cut(path):
+        cut_to_last_frame(path)
+        return path
+
+    assert line.sending(follow) == {"begin": 1, "record": 2, "complete": 1}
+    corpus.unlock()
+    recover(Place(str(folder.path)))
+    assert line.send() == {}
+    assert assert_equal(line) == 2
+
+
+def test_one_sender_a_state_and_one_stream_a_state(line, folder, redis_url):
+    folder.filled(range(2))
+
+    def second(_):
+        with pytest.raises(StorageError, match="another `gristmill stream` uses this folder"):
+            line.send()
+
+    line.sending(second)
+    line.url = stream_at(redis_url, "other")
+    with pytest.raises(StorageError, match=r"belongs to target .*pages, not to .*other"):
+        line.send()
+
+
+def test_a_password_comes_out_of_the_environment_and_is_shown_nowhere(monkeypatch):
+    monkeypatch.setenv("STREAM_PASSWORD", "s/cret")
+    address = address_of("rediss://me@cache:6380/2/pages?ssl_ca_certs=/ca.crt")
+    assert address.server == "rediss://me:s%2Fcret@cache:6380/2?ssl_ca_certs=%2Fca.crt"
+    assert (address.shown, address.name) == ("rediss://cache:6380/2/pages", "pages")
+    with pytest.raises(StreamError, match="STREAM_PASSWORD") as caught:
+        address_of("redis://me:geheim@cache/pages")
+    assert "geheim" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", WRONG)
+def test_an_address_that_names_no_stream_is_refused_with_what_is_expected(url):
+    with pytest.raises(StreamError, match="expected redis://host:port/STREAM"):
+        address_of(url)
