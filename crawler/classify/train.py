@@ -45,13 +45,13 @@ class Trained:
     folds: int
 
 
-def usable(read: Examples) -> list[Example]:
+def usable(read: Examples, advice: str) -> list[Example]:
     """The examples in languages that have enough of both answers; the others are left out and counted.
 
-    Raises: InputError where too few are left.
+    advice: where more come from. Raises: InputError where too few are left.
     """
     read.found = _once(read)
-    _check_enough(read.found, read)
+    _check_enough(read.found, read, advice)
     either = {
         answer: Counter(one.language for one in read.found if (one.good > 0.5) == answer) for answer in (True, False)
     }
@@ -66,17 +66,15 @@ def usable(read: Examples) -> list[Example]:
             said = f"in {one.language}" if one.language else "in a language that could not be told"
             read.leave(f"{said}: fewer than {least} texts of either answer to learn from", one.url)
     found = [one for one in read.found if one.language in known]
-    _check_enough(found, read)
+    _check_enough(found, read, advice)
     return found
 
 
-def _check_enough(found: Sequence[Example], read: Examples) -> None:
+def _check_enough(found: Sequence[Example], read: Examples, advice: str) -> None:
     good = sum(one.good > 0.5 for one in found)
     if min(good, len(found) - good) < LEAST:
-        raise InputError(
-            [f"{good} texts to keep and {len(found) - good} to reject: at least {LEAST} of each are needed; "
-             "judge more pages (gristmill explore), or give --keep and --drop", *read.sentences()]
-        )  # fmt: skip
+        said = f"{good} texts to keep and {len(found) - good} to reject: at least {LEAST} of each are needed"
+        raise InputError([f"{said}; {advice}", *read.sentences()])
 
 
 def _once(read: Examples) -> list[Example]:

@@ -127,7 +127,8 @@ def recall(strata: Iterable[Stratum]) -> Share:
     """Which share of the documents that should be kept was kept, each stratum weighted by its size.
 
     The interval joins the ends of the strata's own intervals, so it is rather too wide than too narrow. Strata of which
-    nothing was judged are left out of the value, and count with everything from nothing to all in the interval.
+    nothing was judged are left out of the value, and count with everything from nothing to all in the interval; where
+    no kept document was judged, or no other one, there is no value.
     """
     all_of = list(strata)
     kept = [s for s in all_of if s.name == "kept"]
@@ -136,7 +137,8 @@ def recall(strata: Iterable[Stratum]) -> Share:
     least, most = (sum(ends[s.name][end] for s in kept) for end in (0, 1))
     missed_least, missed_most = (sum(ends[s.name][end] for s in lost) for end in (0, 1))
     expected, missed = (sum(s.size * s.good / s.judged for s in side if s.judged) for side in (kept, lost))
-    value = expected / (expected + missed) if expected + missed else None
+    is_told = all(not any(s.size for s in side) or any(s.judged for s in side) for side in (kept, lost))
+    value = expected / (expected + missed) if is_told and expected + missed else None
     return Share(value, _ratio(least, missed_most), _ratio(most, missed_least, whole=1.0))
 
 

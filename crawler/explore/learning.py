@@ -121,7 +121,7 @@ class Learning:
         if LABELS in self._catalogue.place.listing(""):  # else nobody has judged a page yet
             read_labels([self._catalogue.place.url], read, ArchivedTexts(lambda: config))
         read.found = identified(read.found)
-        found = usable(read)
+        found = usable(read, "judge more pages")
         made = train(found, tell=self._tell)
         _, weak = card_of(made, Said(NAME, (LABELS,), _LICENCE, ""))
         texts = [one.text for one in found]

@@ -63,11 +63,11 @@ def _totals(view: Overview) -> list[str]:
 
 
 def _workers(workers: tuple[WorkerView, ...]) -> list[str]:
-    """A line for each worker: whether it lives, and when it showed that last."""
+    """A line for each worker: when it last showed that it lives, and whether that is too long ago."""
     width = max((len(worker.name) for worker in workers[:ROWS]), default=0)
     lines = [
-        f"  worker {each.name:<{width}}  {'at work' if each.alive else 'silent'}, "
-        f"last sign of life {humane(each.silent)} ago"
+        f"  worker {each.name:<{width}}  last sign of life {humane(each.silent)} ago"
+        + ("" if each.alive else ": silent")
         for each in workers[:ROWS]
     ]
     more = len(workers) - ROWS

@@ -82,7 +82,7 @@ def _train(opts: argparse.Namespace, load: Load) -> Answer:
     read = read_texts(opts, load)
     if opts.perplexity:
         return train_perplexity(opts, read)
-    found = usable(read)
+    found = usable(read, "judge more pages (gristmill explore), or give --keep and --drop")
     with reading() as tell:
         made = train(found, opts.seed, tell)
     date = max((one.at for one in found), default="")[:10] or rfc3339(time.time())[:10]

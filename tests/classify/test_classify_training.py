@@ -86,7 +86,7 @@ def test_what_cannot_be_used_is_counted_and_named_and_spoils_nothing_else(labels
     with path.open("ab") as file:
         file.write(b'{"cut": \n')
     found = read(path)
-    kept = usable(found)
+    kept = usable(found, "judge more")
     assert len(kept) == 60
     said = " ".join(found.sentences())
     assert "no text" in said and "needs url" in said and "no JSON object (" in said and "in fr" in said
@@ -95,11 +95,11 @@ def test_what_cannot_be_used_is_counted_and_named_and_spoils_nothing_else(labels
 
 def test_a_file_that_is_given_twice_counts_once(labels):
     found = read(labels(), labels())
-    assert len(usable(found)) == 60 and found.left_out == {"given twice, the first counts": 60}
+    assert len(usable(found, "judge more")) == 60 and found.left_out == {"given twice, the first counts": 60}
 
 
 def test_a_language_with_one_answer_only_is_not_learned(labels):
-    found = usable(read(labels(*(line_of(True, number, language="ru") for number in range(100, 130)))))
+    found = usable(read(labels(*(line_of(True, number, language="ru") for number in range(100, 130)))), "judge more")
     assert {one.language for one in found} == {"en"}
 
 
@@ -109,7 +109,7 @@ def test_too_few_labels_or_sites_are_a_sentence(labels, tmp_path):
     found = [line_of(good, n, domain="one.example", url=f"https://one.example/{n}{good}")
              for n in range(30) for good in (True, False)]  # fmt: skip
     with pytest.raises(InputError, match="of one site"):
-        train(usable(read(labels(*found, many=0))))
+        train(usable(read(labels(*found, many=0)), "judge more"))
 
 
 def test_texts_of_one_site_and_near_copies_are_never_parted():

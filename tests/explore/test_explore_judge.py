@@ -159,6 +159,13 @@ def test_recall_weights_each_verdict_by_its_size() -> None:
     assert (nothing.value, nothing.low, nothing.high) == (None, 0.0, 1.0)
 
 
+def test_of_recall_nothing_is_said_where_one_side_alone_was_judged() -> None:
+    only_kept = recall([Stratum("kept", 100, 25, 25), Stratum("low_quality", 50, 0, 0)])
+    assert only_kept.value is None and only_kept.low < 0.9 and only_kept.high == 1.0
+    assert recall([Stratum("kept", 100, 0, 0), Stratum("low_quality", 50, 5, 1)]).value is None
+    assert recall([Stratum("kept", 100, 25, 25)]).value == 1.0  # nothing was rejected
+
+
 def test_two_judges_agree_as_cohen_counts() -> None:
     """Cohen's kappa of a table of 20, 5, 10, 15 is 0.4."""
     answers = (

@@ -42,7 +42,7 @@ def models(tmp_path_factory) -> Path:
     (folder / "labels.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in labels))
     read = Examples()
     read_labels([str(folder / "labels.jsonl")], read)
-    made = train(usable(read))
+    made = train(usable(read, "judge more"))
     for action in ("score", "drop", "hold"):
         card, _ = card_of(made, Said(action, ("labels.jsonl",), "own", "2026-11-20", 0.5, action))
         save(folder / f"{action}.npz", card, made)
