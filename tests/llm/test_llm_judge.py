@@ -6,12 +6,16 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 import pytest
 
 from crawler.dataset.annotate import Annotations
 from crawler.dataset.exclude import Wish, withdraw
+from crawler.observe.publish import eu_summary
+from crawler.observe.publish.dataset_card import card
+from crawler.observe.publish.provenance import gather
 from crawler.operations.declared import WrongCall
 from crawler.operations.llm_judge import WORK
 from crawler.problems import InputError
@@ -332,3 +336,14 @@ def test_a_line_that_a_death_left_unfinished_is_cut_and_a_damaged_one_is_told(
     path.write_bytes(whole[:30] + whole[45:])
     with pytest.raises(StorageError, match="line 1 is damaged"):
         judge(folder, server, prices(), "--budget", "100EUR")
+
+
+def test_card_and_summary_name_whom_the_texts_went_to(folder: Folder, serve: Serve, prices: PricesOf) -> None:
+    folder.filled(range(3))
+    assert "Texts sent to language models:** no annotation says so" in eu_summary.as_markdown(gather(str(folder.path)))
+    server = serve(by_number)
+    judge(folder, server, prices(), "--budget", "100EUR")
+    host = urlsplit(server.model().partition("@")[2]).netloc
+    said = f"{NAME} ({server.model()} of {host})"
+    assert f"{said} 3 documents" in eu_summary.as_markdown(gather(str(folder.path)))
+    assert f"| {said} | 3 |" in card(gather(str(folder.path)))

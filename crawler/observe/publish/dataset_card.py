@@ -92,6 +92,9 @@ def _body(found: Provenance, more: Iterable[str]) -> Iterator[str]:
     yield from _section("How it was collected", _collection(found))
     yield from _section("What was left out, and why", _table(("stage/reason", "pages"), found.rejections))
     yield from _section("Personal data", _personal(found))
+    if found.origins.sent_to:
+        sent = _table(("annotation (language model)", "documents"), dict(sorted(found.origins.sent_to.items())))
+        yield from _section("Texts sent to language models", sent)
     yield from _section("Withdrawal", _withdrawal(found))
     yield from _section("Uses, limits and biases", [TO_COMPLETE])
 

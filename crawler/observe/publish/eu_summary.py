@@ -220,7 +220,8 @@ def _processing(found: Provenance) -> Iterator[Section]:
     words = f"documents by tier of review in the allowlist: {tiers}; by who reviewed the licence and when: {reviews}"
     illegal = [Field("Measures in this crawl", words), *_unknown("Measures taken before training")]
     yield Section("3.2", "Removal of illegal content", illegal)
-    yield Section("3.3", "Other information", [Field("Personal data", _personal(found))])
+    other = [Field("Personal data", _personal(found)), Field("Texts sent to language models", _sent(found))]
+    yield Section("3.3", "Other information", other)
 
 
 def _stopped(found: Provenance) -> str:
@@ -276,6 +277,11 @@ def _personal(found: Provenance) -> str:
     kinds = _counts(found.kept.by("pii_types"), "kind", "documents")
     redacted = found.kept.redacted
     return f"replaced by placeholders in {redacted:,} of {number_of(found.count, 'kept document')} ({kinds})"
+
+
+def _sent(found: Provenance) -> str:
+    sent = found.origins.sent_to
+    return _counts(dict(sorted(sent.items())), "annotation", "documents") if sent else "no annotation says so"
 
 
 def _content(found: Provenance) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.pages import page_key
 from crawler.dataset.refused import address_of, addresses_of
 from crawler.dataset.registry.behind import refusals_of
@@ -91,6 +92,7 @@ class Origins:
     held: Counter[str] = field(default_factory=Counter)
     withdrawals: list[tuple[WishLine, int]] = field(default_factory=list)  # with the documents that each removed
     undone: int = 0  # withdrawals that were taken back
+    sent_to: Counter[str] = field(default_factory=Counter)  # rows of annotations by the language model that gave them
 
     def add(self, place: Place, manifest: Manifest) -> None:
         """Read what one corpus says. Raises: StorageError."""
@@ -110,6 +112,10 @@ class Origins:
         own = (wish for wish in in_force(place) if "inherited" not in wish)
         self.withdrawals += [(wish, removed[wish["number"]]) for wish in own]
         self.undone += len(undone(log))
+        for annotation in annotations_in(manifest["files"]):
+            models = (job["model"] for job in annotation.jobs if job["model"].get("provider"))
+            if names := sorted({_model(one) for one in models}):
+                self.sent_to[f"{annotation.name} ({', '.join(names)})"] += annotation.rows
 
     def _add(
         self, said: Verdict, pages: int, kinds: Mapping[Maker, str], latest: Mapping[str, Collection[Maker]]
@@ -120,6 +126,11 @@ class Origins:
             replayed = bool(said.runs) and all(kinds.get(run) == "replay" for run in said.runs)
             self.stopped["replay" if replayed else "crawl"][said.reason] += pages
             self.rejections[said.stage, said.reason] += pages
+
+
+def _model(said: Mapping[str, str]) -> str:
+    region = f" in {said['region']}" if said.get("region") else ""
+    return f"{said.get('name')} of {said['provider']}{region}"
 
 
 @dataclass(frozen=True, slots=True)

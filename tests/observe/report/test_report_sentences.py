@@ -149,6 +149,12 @@ def shapes(t):
     yield t.page, "Requests by shape of the URL"
 
 
+def proxied(t):
+    """These runs had no proxy; tests/downloader/test_egress_crawl.py has those with some."""
+    assert "proxy" not in t.page + t.terminal
+    yield from ()
+
+
 def whole(t):
     duplicates_found = t.reasons()["exact_duplicate"] + t.reasons()["near_duplicate"]
     yield t.page, f"unique {100 * len(t.kept) / (len(t.kept) + duplicates_found):.1f} %"
@@ -191,6 +197,7 @@ ROWS = (
         pace,
         verdicts,
         names,
+        proxied,
         fetched,
         over_time,
         rates,
