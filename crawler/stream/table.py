@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from crawler.stream.message import BEGIN, COMPLETE, RESUME, Message, StreamError
+from crawler.stream.message import BEGIN, COMPLETE, FOR_GOOD, RESUME, Message, StreamError
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages (key VARCHAR PRIMARY KEY, lane INTEGER, epoch BIGINT, sequence BIGINT, version INTEGER,
@@ -27,6 +27,7 @@ INSERT INTO pages SELECT unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::B
 ON CONFLICT (key) DO UPDATE SET lane = excluded.lane, epoch = excluded.epoch, sequence = excluded.sequence,
     version = excluded.version, time = excluded.time, record = excluded.record, reference = excluded.reference
 """
+_WITHDRAW = "DELETE FROM pages WHERE key = ? AND lane = ? AND (epoch, sequence) < (?, ?)"
 Excused = Callable[[Message, range], bool]
 """Whether the messages of these sequences before one are missing because their pages were withdrawn."""
 
@@ -103,6 +104,9 @@ class Table:
                         self._write(changed)
                         older = "DELETE FROM pages WHERE lane = ? AND epoch < ?"
                         self._db.execute(older, [message.lane, message.epoch])
+                elif after.lacks and message.kind in FOR_GOOD:  # whatever is missing, who asked to go goes
+                    self._write(changed)
+                    self._db.execute(_WITHDRAW, [message.key, message.lane, message.epoch, message.sequence])
             self._write(changed)
             rows = [[lane, at.epoch, at.sequence, at.place, at.lacks] for lane, at in positions.items()]
             if rows:
