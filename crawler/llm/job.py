@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -25,7 +26,7 @@ from crawler.llm.named import Model
 from crawler.llm.pages import Pages
 from crawler.llm.prices import Price, Prices, most_tokens_in
 from crawler.llm.prompt import key_of_request
-from crawler.llm.run import Question, Ran, Runner
+from crawler.llm.run import NAMED, Question, Ran, Runner
 from crawler.llm.tool import MONEY_COLUMNS, Tool, money_of
 from crawler.storage.corpus.answers import Answers, Job, page_of
 from crawler.storage.files.place import Place
@@ -35,7 +36,9 @@ from crawler.version import __version__
 
 @dataclass(slots=True)
 class Estimate:
-    """What a job would take. pages: that may go out; asked: requests that are not answered yet.
+    """What a job would take. pages: that may go out; asked: requests that would be sent.
+
+    known: that were answered before; failed: those of them without a usable answer.
 
     tokens_in: about, by the estimate of each record. most: what they can cost at most; spent: by this job so far.
     """
@@ -43,6 +46,7 @@ class Estimate:
     pages: int = 0
     asked: int = 0
     known: int = 0
+    failed: int = 0
     tokens_in: int = 0
     most: Decimal = Decimal()
     about: Decimal = Decimal()
@@ -51,7 +55,11 @@ class Estimate:
 
 @dataclass(slots=True)
 class Done:
-    """What a job did. rows: of the annotation that were written now; incomplete: pages without all their answers."""
+    """What a job did. rows: of the annotation that were written now; incomplete: pages without all their answers.
+
+    lost: those of them of which an answer failed for good, in this call or before, by outcome; names: some of their
+    URLs. planted: of pages with a planted line, which have no row.
+    """
 
     ran: Ran
     spent: Decimal
@@ -59,11 +67,24 @@ class Done:
     written: Rewritten | None = None
     refused: Refused = field(default_factory=Refused)
     incomplete: int = 0
+    lost: Counter[str] = field(default_factory=Counter)
+    names: dict[str, list[str]] = field(default_factory=dict)
+    planted: Counter[str] = field(default_factory=Counter)
+
+    def lose(self, outcome: Outcome, url: str) -> None:
+        """Count a page."""
+        self.lost[outcome] += 1
+        named = self.names.setdefault(outcome, [])
+        if len(named) < NAMED:
+            named.append(url)
 
 
 @dataclass(slots=True)
 class LlmJob:
-    """One job on one corpus. budget: in the currency of the prices; None = no limit, where all costs nothing."""
+    """One job on one corpus. budget: in the currency of the prices; None = no limit, where all costs nothing.
+
+    again: pages whose answer was truncated, refused or malformed are asked anew.
+    """
 
     place: Place
     tool: Tool
@@ -71,6 +92,7 @@ class LlmJob:
     prices: Prices
     pages: Pages
     budget: Decimal | None = None
+    again: bool = False
 
     @property
     def job(self) -> Job:
@@ -98,9 +120,11 @@ class LlmJob:
             for record in self.pages.read():
                 found.pages += 1
                 for question in self.questions(record):
-                    if answers.has(question.key):
+                    if (answer := answers.answer(question.key)) is not None:
                         found.known += 1
-                        continue
+                        found.failed += (failed := answer.outcome != Outcome.ANSWERED)
+                        if not (failed and self.again):
+                            continue
                     found.asked += 1
                     text = int(record.get("token_estimate") or len(question.request.user))
                     tokens = min(text + len(question.request.system) // 4, most_tokens_in(question.request))
@@ -128,17 +152,20 @@ class LlmJob:
             job = self.job
             answers.spent(job)
             asker = Asker(provider, answers, job, price, stop, unit=unit)
-            runner = Runner(asker, stop, concurrency, lambda ran: after(ran, answers.spent(job)))
+            runner = Runner(asker, stop, concurrency, lambda ran: after(ran, answers.spent(job)), self.again)
             ran = runner.run(question for record in self.pages.read() for question in self.questions(record))
             done = Done(ran, answers.spent(job), answers.unanswered)
             done.written, done.refused = self._annotate(asker, done, now)
             done.spent = answers.spent(job)
         return done
 
-    def rows(self, asker: Asker) -> Iterator[tuple[Record, dict[str, Any] | None]]:
-        """Each page with its row; None where an answer is missing."""
+    def rows(self, asker: Asker, done: Done | None = None) -> Iterator[tuple[Record, dict[str, Any] | None]]:
+        """Each page with its row; None where an answer is missing. done: gets the pages of which one failed."""
         for record in self.pages.read():
             asked = [asker.known(question.key) for question in self.questions(record)]
+            failed = [one.outcome for one in asked if one is not None and one.outcome is not Outcome.ANSWERED]
+            if done is not None and failed and failed[0] is not None:
+                done.lose(failed[0], str(record["canonical_url"]))
             whole = [one for one in asked if one is not None and one.outcome is Outcome.ANSWERED]
             yield record, self._row(record, whole) if len(whole) == len(asked) else None
 
@@ -155,7 +182,7 @@ class LlmJob:
             there = {_print(row) for row in annotations.read(self.tool.name)}
 
         def fresh() -> Iterator[dict[str, Any]]:
-            for _, row in self.rows(asker):
+            for _, row in self.rows(asker, done):
                 done.incomplete += row is None
                 if row is not None and _print(row) not in there:
                     yield row

@@ -58,15 +58,17 @@ class Ran:
 
 @dataclass(slots=True)
 class Runner:
-    """Asks many questions. after: called with the state after each answer."""
+    """Asks many questions. after: called with the state after each answer. again: what failed before is asked anew."""
 
     asker: Asker
     stop: threading.Event
     concurrency: int
     after: Callable[[Ran], object] = lambda _: None
+    again: bool = False
     ran: Ran = field(default_factory=Ran)
     _flying: dict[Future[Asked], list[Question]] = field(default_factory=dict)
     _by_key: dict[str, Future[Asked]] = field(default_factory=dict)
+    _anew: set[str] = field(default_factory=set)
     _in_a_row: int = 0
 
     def run(self, questions: Iterable[Question]) -> Ran:
@@ -88,20 +90,26 @@ class Runner:
         return self.ran
 
     def _ask(self, question: Question, pool: ThreadPoolExecutor) -> None:
-        if (found := self.asker.known(question.key)) is not None:
+        while self.ran.ended == DONE and len(self._flying) >= self.concurrency:
+            self._settle()
+        found = self.asker.known(question.key)
+        if found is not None and not self._is_anew(question.key, found):
             self.ran.known += 1
             self._note(question, found)
             return
-        while self.ran.ended == DONE and len(self._flying) >= self.concurrency:
-            self._settle()
         if self.ran.ended != DONE:
             self.ran.unasked += 1
             return
         if (same := self._by_key.get(question.key)) is not None:
             self._flying[same].append(question)
             return
+        self._anew.add(question.key)
         future = pool.submit(self.asker.ask, question.key, question.page, question.request)
         self._flying[future], self._by_key[question.key] = [question], future
+
+    def _is_anew(self, key: str, found: Asked) -> bool:
+        """True for an answer that failed in an earlier call, or that is on its way; once a call."""
+        return self.again and found.outcome is not Outcome.ANSWERED and (key not in self._anew or key in self._by_key)
 
     def _settle(self, *, strict: bool = True) -> None:
         """Take what has come. strict: an error of one ends all."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crawler.storage.files.place import Place
 
 MOST_TOKENS = 1_024
+AGAIN = "; --again asks about them anew, and they are paid once more"
 
 
 def declare_job(parser: argparse.ArgumentParser, *, most_tokens: int = MOST_TOKENS) -> None:
@@ -40,6 +41,8 @@ def declare_job(parser: argparse.ArgumentParser, *, most_tokens: int = MOST_TOKE
         "any, where the model runs on this machine)")  # fmt: skip
     add("--max-tokens", type=whole(16), default=most_tokens, metavar="N", help=f"of an answer ({most_tokens})")
     add("--concurrency", type=whole(1), default=4, metavar="N", help="requests at a time (4)")
+    add("--again", action="store_true", help="ask anew about pages whose answer was truncated, refused or malformed; "
+        "only these are asked once more and paid once more")  # fmt: skip
     add("--dry-run", action="store_true", help="say what it would cost; send nothing")
 
 
@@ -56,7 +59,7 @@ def job_of(place: Place, tool: Tool, opts: argparse.Namespace, load: Load, now: 
     lifetimes = Lifetimes.of(load().storage.document_ttl_days)
     pages = Pages(place, tiers, lifetimes, now, opts.sample, opts.seed)
     budget = None if opts.budget is None else budget_of(opts.budget, prices)
-    job = LlmJob(place, tool, model, prices, pages, budget)
+    job = LlmJob(place, tool, model, prices, pages, budget, opts.again)
     price = job.price
     if budget is None and not opts.dry_run and (price.input or price.output):
         raise WrongCall(f"--budget: {model} costs money; say how much, such as 5{prices.currency}")
@@ -80,7 +83,11 @@ def estimated(job: LlmJob) -> Answer:
         found = job.estimate()
     currency = job.prices.currency
     lines = [
-        f"{number_of(found.pages, 'page')}, {number_of(found.asked, 'request')}; {found.known:,} are answered already",
+        f"{number_of(found.pages, 'page')}, {number_of(found.asked, 'request')}; {found.known:,} are answered already"
+        + (
+            f", {found.failed:,} of them truncated, refused or malformed{'' if job.again else AGAIN}"
+            * bool(found.failed)
+        ),
         f"about {found.tokens_in:,} tokens go out; with every answer at its longest {money(found.about, currency)}, "
         f"never more than {money(found.most, currency)}, by the prices of {job.prices.date}",
         *left_out(job),
@@ -156,6 +163,7 @@ def facts_of(job: LlmJob, done: Done) -> dict[str, Any]:
         "failed": done.ran.failed,
         "unasked": done.ran.unasked,
         "incomplete": done.incomplete,
+        "lost": dict(done.lost),
         "rows": written.annotated if written else 0,
         "corpus_version": written.version if written else None,
         "spent": float(done.spent),
@@ -194,15 +202,27 @@ def problems_of(job: LlmJob, done: Done) -> Iterator[str]:
         yield f"{job.model}: nothing but failures so far, stopped ({state.said}); {rest}"
     if state.ended == INTERRUPTED:
         yield f"{rest}"
+    for name, count in done.lost.items():
+        yield f"{number_of(count, 'page')} without an answer: {_why(name, count, done.names[name])}{AGAIN}"
+    for name, count in done.planted.items():
+        said = f"{number_of(count, 'page')} with a planted line without an answer, not among those measured"
+        yield f"{said}: {MEANING[Outcome(name)]}{AGAIN}"
     for name, count in failures(state).items():
-        named = state.failed.get(name, [])
-        more = f" and {count - len(named):,} more" if count > len(named) else ""
-        yield f"{number_of(count, 'request')} without an answer: {MEANING[Outcome(name)]} ({', '.join(named)}{more})"
+        if not Outcome(name).is_final:
+            said = _why(name, count, state.failed.get(name, []))
+            yield f"{number_of(count, 'request')} without an answer: {said}; the same command asks again"
     refused = done.refused
     if gone := refused.unknown + refused.changed:
         yield f"{number_of(gone, 'row')} not written: the page has gone or changed since; run the same command again"
     if job.pages.left_out and not (state.sent or state.known or state.unasked):
         yield "no page may go out"
+
+
+def _why(outcome: str, count: int, named: list[str]) -> str:
+    from crawler.llm.model import MEANING, Outcome
+
+    more = f" and {count - len(named):,} more" if count > len(named) else ""
+    return f"{MEANING[Outcome(outcome)]} ({', '.join(named)}{more})"
 
 
 FACTS: Fields = {
@@ -214,6 +234,7 @@ FACTS: Fields = {
     "failed": ("object", "URLs of some pages without an answer, by outcome"),
     "unasked": ("integer", "requests that were not sent because it ended before"),
     "incomplete": ("integer", "pages without all their answers: they have no row"),
+    "lost": ("object", "those whose answer was truncated, refused or malformed, now or before: pages by outcome"),
     "rows": ("integer", "of the annotation that were written now"),
     "corpus_version": ("integer or null", "version of the corpus now; null: no row was written"),
     "spent": ("number", "by this job in all its calls, with what calls without a known end may have cost"),
@@ -229,7 +250,7 @@ FACTS: Fields = {
 NOTHING: dict[str, Any] = {
     "ended": "dry run",
     **dict.fromkeys(("requests", "known", "repeated", "unasked", "incomplete", "rows", "unanswered"), 0),
-    **{name: {} for name in ("outcomes", "failed", "left_out")},
+    **{name: {} for name in ("outcomes", "failed", "lost", "left_out")},
     **dict.fromkeys(("corpus_version", "pages", "tokens_in", "about", "most")),
 }
 """The facts where nothing was done."""

@@ -141,6 +141,44 @@ def test_what_passes_is_asked_again_and_what_is_paid_is_not(folder: Folder, serv
     assert seen == {1: 2, 2: 1, 3: 1, 4: 1}
 
 
+def test_a_page_whose_answer_failed_is_told_by_each_call_until_it_is_asked_anew(
+    folder: Folder, serve: Serve, prices: PricesOf
+) -> None:
+    folder.filled(range(1, 5))
+    failing = {2: Say("{", ended="length"), 3: Say("no JSON at all"), 4: Say(ended="refusal")}
+    server = serve(lambda ask: failing.get(number_of(ask)) or by_number(ask))
+    first = judge(folder, server, prices(), "--budget", "100EUR")
+    second = judge(folder, server, prices(), "--budget", "100EUR")
+    assert (len(server.asks), second["lost"]) == (4, {"truncated": 1, "malformed": 1, "refused": 1})
+    assert sorted(second["problems"]) == sorted(first["problems"])
+    assert len(second["problems"]) == 3
+    assert all("https://example.org/" in said and "--again" in said for said in second["problems"])
+    failing.pop(3)
+    dry = judge(folder, server, prices(), "--budget", "100EUR", "--again", "--dry-run")
+    assert (dry["requests"], len(server.asks)) == (3, 4)
+    third = judge(folder, server, prices(), "--budget", "100EUR", "--again")
+    assert sorted(number_of(ask) for ask in server.asks[4:]) == [2, 3, 4]
+    assert (sorted(rows(folder)), third["lost"]) == ([1, 3], {"truncated": 1, "refused": 1})
+    failing.clear()
+    last = judge(folder, server, prices(), "--budget", "100EUR", "--again")
+    assert (sorted(rows(folder)), last["lost"], last["problems"]) == ([1, 2, 3, 4], {}, [])
+    assert len(server.asks) == 9
+    assert last["spent"] == pytest.approx(9 * rows(folder)[1]["cost"])
+
+
+def test_pages_with_one_text_whose_answer_failed_are_asked_anew_once(
+    folder: Folder, serve: Serve, prices: PricesOf, kept: Any
+) -> None:
+    corpus = folder.opened()
+    for number in range(4):
+        corpus.keep(kept(number, text="The text of page 5. The same everywhere."))
+    corpus.close()
+    server = serve(lambda ask: Say("no JSON"))
+    judge(folder, server, prices(), "--budget", "100EUR")
+    found = judge(folder, server, prices(), "--budget", "100EUR", "--again", "--concurrency", 1)
+    assert (len(server.asks), found["lost"]) == (2, {"malformed": 4})
+
+
 def test_one_page_that_the_provider_cannot_take_costs_itself(folder: Folder, serve: Serve, prices: PricesOf) -> None:
     folder.filled(range(6))
     server = serve(lambda ask: Say(status=400) if number_of(ask) == 2 else by_number(ask))
