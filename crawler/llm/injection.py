@@ -59,4 +59,7 @@ def measured(job: LlmJob, judge: Judge, provider: Provider, done: Done, *, most:
     done.ran.ended, done.ran.signal = ran.ended, ran.signal
     done.ran.outcomes.update(ran.outcomes)
     done.ran.unasked += ran.unasked
+    done.ran.calls.add(ran.calls)
+    for name, urls in ran.failed.items():
+        done.ran.failed.setdefault(name, urls)
     return Injection(len(changes), sum(map(bool, changes)), fmean(changes) if changes else 0.0)

@@ -160,6 +160,8 @@ def facts_of(job: LlmJob, done: Done) -> dict[str, Any]:
         "known": done.ran.known,
         "repeated": done.ran.repeated,
         "outcomes": dict(done.ran.outcomes),
+        "calls": dict(done.ran.calls.ended),
+        "booked": float(done.ran.calls.money),
         "failed": done.ran.failed,
         "unasked": done.ran.unasked,
         "incomplete": done.incomplete,
@@ -176,13 +178,22 @@ def facts_of(job: LlmJob, done: Done) -> dict[str, Any]:
 def lines_of(job: LlmJob, done: Done) -> Iterator[str]:
     """The same for a person."""
     state = done.ran
-    yield (f"{number_of(state.sent, 'request')} in {duration(state.seconds)}, {state.known:,} were answered before; "
+    calls = state.calls.ended.total()
+    sent = number_of(state.sent, "request") + (f" ({number_of(calls, 'call')})" if calls != state.sent else "")
+    yield (f"{sent} in {duration(state.seconds)}, {state.known:,} were answered before; "
            f"{money(done.spent, job.prices.currency)} spent by this job so far")  # fmt: skip
     if done.written:
         version = f"version {done.written.version} of the corpus"
         yield f"{job.tool.name}: {number_of(done.written.annotated, 'row')}; {version}"
     else:
         yield f"{job.tool.name}: no new row"
+    if booked := state.calls.booked:
+        said = state.calls.said
+        why = "; ".join(f"{_meaning(name)}: {count:,}" + (f", such as {said[name][:100]!r}" if name in said else "")
+                        for name, count in booked.items())  # fmt: skip
+        cost = money(state.calls.money, job.prices.currency)
+        failed = number_of(booked.total(), "call")
+        yield f"{failed} without a count of tokens, booked at the most they may cost, {cost} ({why})"
     if done.unanswered:
         yield f"{number_of(done.unanswered, 'call')} of this ledger without a known end, counted as spent in full"
     yield from left_out(job)
@@ -190,25 +201,18 @@ def lines_of(job: LlmJob, done: Done) -> Iterator[str]:
 
 def problems_of(job: LlmJob, done: Done) -> Iterator[str]:
     """What was not done, a sentence each."""
-    from crawler.llm.model import MEANING, Outcome
-    from crawler.llm.run import BUDGET, FAILING, INTERRUPTED, failures
+    from crawler.llm.model import Outcome
+    from crawler.llm.run import failures
 
     state = done.ran
-    rest = f"{number_of(state.unasked, 'request')} not sent; the same command continues"
-    if state.ended == BUDGET:
-        left = f"is left of {money(job.budget or Decimal(), job.prices.currency)}"
-        yield f"--budget: the next request could cost more than {left}; {rest}, with a larger budget"
-    if state.ended == FAILING:
-        yield f"{job.model}: nothing but failures so far, stopped ({state.said}); {rest}"
-    if state.ended == INTERRUPTED:
-        yield f"{rest}"
+    yield from _ends(job, state)
     for name, count in done.lost.items():
         yield f"{number_of(count, 'page')} without an answer: {_why(name, count, done.names[name])}{AGAIN}"
     for name, count in done.planted.items():
         said = f"{number_of(count, 'page')} with a planted line without an answer, not among those measured"
-        yield f"{said}: {MEANING[Outcome(name)]}{AGAIN}"
+        yield f"{said}: {_meaning(name)}{AGAIN}"
     for name, count in failures(state).items():
-        if not Outcome(name).is_final:
+        if not Outcome(name).is_final and name != Outcome.UNREACHABLE:
             said = _why(name, count, state.failed.get(name, []))
             yield f"{number_of(count, 'request')} without an answer: {said}; the same command asks again"
     refused = done.refused
@@ -218,19 +222,46 @@ def problems_of(job: LlmJob, done: Done) -> Iterator[str]:
         yield "no page may go out"
 
 
-def _why(outcome: str, count: int, named: list[str]) -> str:
+def _ends(job: LlmJob, state: Ran) -> Iterator[str]:
+    """Why it ended before all was asked."""
+    from crawler.llm.model import Outcome
+    from crawler.llm.run import BUDGET, FAILING, INTERRUPTED
+
+    unsent = f"{number_of(state.unasked, 'request')} not sent; " if state.unasked else ""
+    rest = f"{unsent}the same command continues"
+    if state.ended == BUDGET:
+        left = f"is left of {money(job.budget or Decimal(), job.prices.currency)}"
+        yield f"--budget: the next request could cost more than {left}; {rest}, with a larger budget"
+    if state.ended == FAILING:
+        yield f"{job.model}: nothing but failures so far, stopped ({state.said}); {rest}"
+    if unreached := state.outcomes[Outcome.UNREACHABLE]:
+        yield (f"{job.model}: no connection to {job.model.address} ({state.calls.said.get(Outcome.UNREACHABLE, '')}), "
+               f"{number_of(unreached, 'request')} without an answer; a connection that is not made costs nothing; "
+               "check that the server runs and that the address is right; "
+               f"{rest}")  # fmt: skip
+    if state.ended == INTERRUPTED:
+        yield f"{rest}"
+
+
+def _meaning(outcome: str) -> str:
     from crawler.llm.model import MEANING, Outcome
 
+    return MEANING.get(Outcome(outcome), outcome)
+
+
+def _why(outcome: str, count: int, named: list[str]) -> str:
     more = f" and {count - len(named):,} more" if count > len(named) else ""
-    return f"{MEANING[Outcome(outcome)]} ({', '.join(named)}{more})"
+    return f"{_meaning(outcome)} ({', '.join(named)}{more})"
 
 
 FACTS: Fields = {
-    "ended": ("string", "done, budget, interrupted, failing; dry run: nothing was sent"),
+    "ended": ("string", "done, budget, interrupted, failing, unreachable; dry run: nothing was sent"),
     "requests": ("integer", "sent now; with --dry-run: that would be sent"),
     "known": ("integer", "requests that were answered before"),
     "repeated": ("integer", "calls beyond the first one of a request, after what passes"),
     "outcomes": ("object", "requests sent, by how they ended: answered, truncated, refused, malformed, …"),
+    "calls": ("object", "calls that went out, repeated ones too, by how they ended"),
+    "booked": ("number", "part of spent: calls that failed or have no count of tokens, at the most they may cost"),
     "failed": ("object", "URLs of some pages without an answer, by outcome"),
     "unasked": ("integer", "requests that were not sent because it ended before"),
     "incomplete": ("integer", "pages without all their answers: they have no row"),
@@ -249,8 +280,8 @@ FACTS: Fields = {
 """Fields of every answer."""
 NOTHING: dict[str, Any] = {
     "ended": "dry run",
-    **dict.fromkeys(("requests", "known", "repeated", "unasked", "incomplete", "rows", "unanswered"), 0),
-    **{name: {} for name in ("outcomes", "failed", "lost", "left_out")},
+    **dict.fromkeys(("requests", "known", "repeated", "unasked", "incomplete", "rows", "unanswered", "booked"), 0),
+    **{name: {} for name in ("outcomes", "calls", "failed", "lost", "left_out")},
     **dict.fromkeys(("corpus_version", "pages", "tokens_in", "about", "most")),
 }
 """The facts where nothing was done."""

@@ -48,7 +48,8 @@ def rows(folder: Folder) -> dict[int, dict[str, Any]]:
 
 def judge(folder: Folder, server: ModelServer, prices: str, *more: object) -> dict[str, Any]:
     answer = answer_of(WORK, folder.path, "--model", server.model(), "--prices", prices, *more)
-    return {**answer.facts, "problems": list(answer.problems)}
+    lines = [] if callable(answer.lines) else list(answer.lines)
+    return {**answer.facts, "problems": list(answer.problems), "lines": lines}
 
 
 def ledger(folder: Folder) -> list[dict[str, Any]]:
@@ -201,6 +202,51 @@ def test_a_provider_that_only_fails_is_left_after_some_pages(folder: Folder, ser
     server = serve(lambda ask: Say(status=400))
     found = judge(folder, server, prices(), "--budget", "100EUR", "--concurrency", 2)
     assert (found["ended"], len(server.asks) < 15, found["spent"]) == ("failing", True, 0.0)
+
+
+def test_a_server_that_is_not_there_costs_nothing_and_is_left_after_some_pages(
+    folder: Folder, serve: Serve, prices: PricesOf
+) -> None:
+    folder.filled(range(12))
+    server = serve(by_number)
+    server.stop()
+    found = judge(folder, server, prices(), "--budget", "13.5EUR", "--concurrency", 3)
+    assert (found["ended"], found["spent"], found["rows"]) == ("unreachable", 0.0, 0)
+    assert found["outcomes"].keys() == found["calls"].keys() == {"unreachable"}
+    (said,) = found["problems"]
+    assert f"no connection to {server.url('openai')}" in said
+    assert "costs nothing; check that the server runs" in said
+    assert sum(found["outcomes"].values()) + found["unasked"] == 12
+
+
+@pytest.mark.parametrize(
+    ("say", "outcome"),
+    [
+        (Say(raw=b"<html>Sign in to the network</html>", kind="text/html"), "garbled"),
+        (Say(status=500), "server_error"),
+    ],
+)
+def test_calls_that_failed_are_counted_though_the_budget_ends_the_job(
+    folder: Folder, serve: Serve, prices: PricesOf, say: Say, outcome: str
+) -> None:
+    folder.filled(range(5))
+    server = serve(lambda ask: say)
+    found = judge(folder, server, prices(), "--budget", "13.5EUR", "--concurrency", 1)
+    (sent,) = {float(line["reserved"]) for line in ledger(folder) if line["kind"] == "intent"}
+    assert found["calls"] == {outcome: len(server.asks)} == {outcome: 1}
+    assert (found["ended"], found["outcomes"], found["unasked"]) == ("budget", {outcome: 1}, 4)
+    assert found["booked"] == found["spent"] == pytest.approx(sent)
+    assert found["lines"][0].startswith("1 request in ")
+    assert any("1 call without a count of tokens, booked at the most they may cost" in line for line in found["lines"])
+    assert any("https://example.org/" in problem for problem in found["problems"])
+
+
+def test_the_budget_is_not_reached_while_calls_under_way_may_give_back_what_they_reserve(
+    folder: Folder, serve: Serve, prices: PricesOf
+) -> None:
+    folder.filled(range(4))
+    found = judge(folder, serve(by_number), prices(), "--budget", "13.5EUR", "--concurrency", 4)
+    assert (found["ended"], found["rows"]) == ("done", 4)
 
 
 def test_an_answer_that_never_came_counts_as_spent_in_full(folder: Folder, serve: Serve, prices: PricesOf) -> None:
