@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 import orjson
 import pytest
 
-from crawler.dataset.annotate import Annotations
+from crawler.dataset.annotate import Annotations, check_name
 from crawler.dataset.exclude import Wish, withdraw
+from crawler.llm.rubric import Rubric
 from crawler.observe.publish import eu_summary
 from crawler.observe.publish.dataset_card import card
 from crawler.observe.publish.provenance import gather
@@ -404,6 +405,37 @@ def test_a_rubric_of_a_persons_own_is_asked_by_its_words(
         judge(folder, server, prices(), "--budget", "100EUR", "--rubric", path)
     with pytest.raises(InputError, match="asks about a topic"):
         judge(folder, server, prices(), "--budget", "100EUR", "--rubric", "relevance")
+
+
+def test_each_topic_has_an_annotation_of_its_own(folder: Folder, serve: Serve, prices: PricesOf) -> None:
+    folder.filled(range(2))
+    server = serve(lambda ask: judged(1 if "beer" in ask.system else 4))
+    words = (prices(), "--budget", "100EUR", "--rubric", "relevance", "--topic")
+    names = [judge(folder, server, *words, topic)["annotation"] for topic in ("beer", "tea")]
+    assert names == ["llm_judge_relevance_beer", "llm_judge_relevance_tea"]
+    annotations = Annotations(Place(str(folder.path)))
+    assert [[row["score"] for row in annotations.read(name)] for name in names] == [[1, 1], [4, 4]]
+
+
+def test_no_two_topics_share_a_name_and_every_name_can_be_one() -> None:
+    topics = [
+        "beer",
+        "Beer",
+        "beer brewing",
+        "beer_brewing",
+        "beer-brewing",
+        "醸造",
+        "蒸留",
+        "a" * 60,
+        "a" * 61,
+        "/ /",
+        "b",
+    ]
+    for rubric in ("relevance", "r" * 40):
+        names = [Rubric(rubric, "?", ("",) * 6, topic).annotation for topic in topics]
+        assert len(set(names)) == len(topics)
+        for name in names:
+            check_name(name)
 
 
 def test_a_line_that_a_death_left_unfinished_is_cut_and_a_damaged_one_is_told(
