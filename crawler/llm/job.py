@@ -18,6 +18,7 @@ import orjson
 
 from crawler.dataset.annotate import Annotations, Refused
 from crawler.dataset.annotations.job import job_of
+from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.annotations.tables import key_of
 from crawler.dataset.rewrite import Rewritten, check_alone
 from crawler.llm.ask import Asked, Asker
@@ -28,6 +29,7 @@ from crawler.llm.prices import Price, Prices, most_tokens_in
 from crawler.llm.prompt import key_of_request
 from crawler.llm.run import NAMED, Question, Ran, Runner
 from crawler.llm.tool import MONEY_COLUMNS, Tool, money_of
+from crawler.problems import InputError
 from crawler.storage.corpus.answers import Answers, Job, page_of
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import Record
@@ -58,12 +60,14 @@ class Done:
     """What a job did. rows: of the annotation that were written now; incomplete: pages without all their answers.
 
     lost: those of them of which an answer failed for good, in this call or before, by outcome; names: some of their
-    URLs. planted: of pages with a planted line, which have no row.
+    URLs. carried: what the job had cost before and the ledger lacked. planted: of pages with a planted line, which have
+    no row.
     """
 
     ran: Ran
     spent: Decimal
     unanswered: int
+    carried: Decimal = Decimal()
     written: Rewritten | None = None
     refused: Refused = field(default_factory=Refused)
     incomplete: int = 0
@@ -104,6 +108,20 @@ class LlmJob:
         """Of the model. Raises: InputError."""
         return self.prices.of(str(self.model))
 
+    def recorded(self) -> Decimal:
+        """What this job has cost by the job records of its annotation. Raises: InputError for another currency."""
+        most = Decimal()
+        for annotation in annotations_in(self.place.manifest()["files"]):
+            for job in annotation.jobs if annotation.name == self.tool.name else ():
+                cost = Decimal(str(job["cost"].get("money") or 0))
+                if job["model"].get("name") != str(self.model) or not cost:
+                    continue
+                if (currency := job["cost"].get("currency")) != self.prices.currency:
+                    said = f"{self.job.name} was paid in {currency} before, and not in {self.prices.currency}"
+                    raise InputError([f"{self.tool.name}: {said}; give prices in that currency"])
+                most = max(most, cost)
+        return most
+
     def questions(self, record: Record) -> list[Question]:
         """What is asked about a page."""
         page, url = page_of(record["canonical_url"]), str(record["canonical_url"])
@@ -116,7 +134,7 @@ class LlmJob:
         """What it would take; nothing is sent and nothing changes. Raises: InputError, StorageError."""
         found, price = Estimate(), self.price
         with Answers(self.place) as answers:
-            found.spent = answers.spent(self.job)
+            found.spent = max(answers.spent(self.job), self.recorded())
             for record in self.pages.read():
                 found.pages += 1
                 for question in self.questions(record):
@@ -150,11 +168,11 @@ class LlmJob:
         stop, price = threading.Event(), self.price
         with Answers(self.place) as answers:
             job = self.job
-            answers.spent(job)
+            carried = answers.carry(job, self.recorded())
             asker = Asker(provider, answers, job, price, stop, unit=unit)
             runner = Runner(asker, stop, concurrency, lambda ran: after(ran, answers.spent(job)), self.again)
             ran = runner.run(question for record in self.pages.read() for question in self.questions(record))
-            done = Done(ran, answers.spent(job), answers.unanswered)
+            done = Done(ran, answers.spent(job), answers.unanswered, carried)
             done.written, done.refused = self._annotate(asker, done, now)
             done.spent = answers.spent(job)
         return done

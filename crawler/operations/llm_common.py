@@ -53,8 +53,13 @@ def job_of(place: Place, tool: Tool, opts: argparse.Namespace, load: Load, now: 
     from crawler.llm.named import model_of
     from crawler.llm.pages import Pages
     from crawler.llm.prices import budget_of, prices_of
+    from crawler.problems import InputError
 
-    model, prices = model_of(opts.model), prices_of(opts.prices)
+    try:
+        model = model_of(opts.model)
+    except InputError as error:
+        raise WrongCall(str(error)) from None
+    prices = prices_of(opts.prices)
     tiers = _tiers(opts.licence_tiers, here=model.is_here)
     lifetimes = Lifetimes.of(load().storage.document_ttl_days)
     pages = Pages(place, tiers, lifetimes, now, opts.sample, opts.seed)
@@ -187,6 +192,9 @@ def lines_of(job: LlmJob, done: Done) -> Iterator[str]:
         yield f"{job.tool.name}: {number_of(done.written.annotated, 'row')}; {version}"
     else:
         yield f"{job.tool.name}: no new row"
+    if done.carried:
+        known = f"{money(done.carried, job.prices.currency)} by the job record of {job.tool.name}"
+        yield f"llm/ledger.jsonl lacks calls that cost {known}: they count as spent, and are asked anew"
     if booked := state.calls.booked:
         said = state.calls.said
         why = "; ".join(f"{_meaning(name)}: {count:,}" + (f", such as {said[name][:100]!r}" if name in said else "")

@@ -17,6 +17,7 @@ from crawler.llm.rubric import Rubric
 from crawler.observe.publish import eu_summary
 from crawler.observe.publish.dataset_card import card
 from crawler.observe.publish.provenance import gather
+from crawler.operations import verify
 from crawler.operations.declared import WrongCall
 from crawler.operations.llm_judge import WORK
 from crawler.problems import InputError
@@ -26,7 +27,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from tests.support.corpus_folder import Folder
 from tests.support.models import Ask, ModelServer, Say, Script, judged
-from tests.support.operations import answer_of
+from tests.support.operations import answer_of, problems_of
 
 Serve = Callable[[Script], ModelServer]
 PricesOf = Callable[..., str]
@@ -111,6 +112,14 @@ def test_a_budget_in_another_currency_or_none_is_refused(folder: Folder, serve: 
     judge(folder, server, prices(), "--budget", "100EUR")
     with pytest.raises(InputError, match="was paid in EUR before, and not in USD"):
         judge(folder, server, prices(currency="USD"), "--budget", "5USD")
+
+
+@pytest.mark.parametrize("model", ["tiny", "opnai:tiny", "openai:a@https://me:secret@host/v1", "vertex:a@http://host"])
+def test_a_model_that_cannot_be_meant_is_a_wrong_call(folder: Folder, prices: PricesOf, model: str) -> None:
+    folder.filled(range(1))
+    with pytest.raises(WrongCall, match="--model ") as error:
+        answer_of(WORK, folder.path, "--model", model, "--prices", prices(), "--budget", "5EUR")
+    assert "secret@" not in str(error.value)
 
 
 def test_a_model_without_a_price_is_told_with_the_line_to_add(folder: Folder, serve: Serve) -> None:
@@ -452,6 +461,47 @@ def test_a_line_that_a_death_left_unfinished_is_cut_and_a_damaged_one_is_told(
     path.write_bytes(whole[:30] + whole[45:])
     with pytest.raises(StorageError, match="line 1 is damaged"):
         judge(folder, server, prices(), "--budget", "100EUR")
+
+
+def test_a_ledger_that_was_lost_leaves_what_its_job_has_cost(folder: Folder, serve: Serve, prices: PricesOf) -> None:
+    folder.filled(range(6))
+    server = serve(by_number)
+    first = judge(folder, server, prices(), "--budget", "100EUR", "--sample", 3)
+    (folder.path / "llm/ledger.jsonl").unlink()
+    dry = judge(folder, server, prices(), "--budget", "100EUR", "--dry-run")
+    assert dry["spent"] == first["spent"] == pytest.approx(0.9)
+    for _ in range(2):
+        found = judge(folder, server, prices(), "--budget", "0.95EUR")
+        assert (found["ended"], found["spent"]) == ("budget", first["spent"])
+    again = judge(folder, server, prices(), "--budget", "100EUR")
+    assert again["spent"] == pytest.approx(0.9 + 6 * 0.3)
+    (folder.path / "llm/ledger.jsonl").unlink()
+    with pytest.raises(InputError, match="was paid in EUR before, and not in USD"):
+        judge(folder, server, prices(currency="USD"), "--budget", "5USD")
+    told = judge(folder, server, prices(), "--budget", "100EUR")["lines"]
+    assert any("llm/ledger.jsonl lacks calls that cost 2.70 EUR" in line for line in told)
+
+
+@pytest.mark.parametrize("fault", ["torn", "cost", "unknown call", "twice"])
+def test_verify_names_a_damaged_line_of_the_ledger(folder: Folder, serve: Serve, prices: PricesOf, fault: str) -> None:
+    folder.filled(range(2))
+    judge(folder, serve(by_number), prices(), "--budget", "100EUR", "--concurrency", 1)
+    path = folder.path / "llm/ledger.jsonl"
+    first, second, *rest = path.read_bytes().splitlines(keepends=True)
+    assert problems_of(verify.WORK, folder.path) == []
+    path.write_bytes(b"".join([first, second, *rest, first[:20]]))
+    assert problems_of(verify.WORK, folder.path) == []
+    bad = {
+        "torn": [first, second[:30] + b"\n"],
+        "cost": [first, second.replace(b'"cost":"0', b'"cost":"x')],
+        "unknown call": [first, second.replace(b'"call":1', b'"call":9')],
+        "twice": [first, first, second],
+    }
+    path.write_bytes(b"".join([*bad[fault], *rest]))
+    (said,) = problems_of(verify.WORK, folder.path)
+    assert said.startswith("llm/ledger.jsonl: line 2 is damaged; restore the file from a copy")
+    with pytest.raises(StorageError, match="line 2 is damaged"):
+        judge(folder, serve(by_number), prices(), "--budget", "100EUR")
 
 
 def test_card_and_summary_name_whom_the_texts_went_to(folder: Folder, serve: Serve, prices: PricesOf) -> None:
