@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import random
 import threading
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 from crawler.llm.model import Outcome, Provider, ProviderError, Reply, Request
 from crawler.llm.prices import Price
 from crawler.llm.prompt import parsed
-from crawler.storage.corpus.answers import Answers, Call, Ended, Job
+from crawler.storage.corpus.answers import Answers, BudgetReached, Call, Ended, Job
 
 ATTEMPTS = 5
+ATTEMPTS_TO_CONNECT = 3
 PAUSES = (1.0, 2.0, 4.0, 8.0)
 """Seconds before each further attempt, up to a fourth more by chance; more where the provider asks for it."""
 LONGEST_PAUSE = 60.0
@@ -25,6 +27,7 @@ class Asked:
     """How it ended. outcome: None where it was stopped before its end. value: of the schema, where it was answered.
 
     cost, tokens: of the call that was answered. repeated: calls beyond the first one. said: of a failure.
+    is_last: the budget does not allow the next call.
     """
 
     outcome: Outcome | None
@@ -34,6 +37,27 @@ class Asked:
     tokens_out: int = 0
     repeated: int = 0
     said: str = ""
+    is_last: bool = False
+
+
+@dataclass(slots=True)
+class Calls:
+    """What went out. ended: calls by outcome; booked: failed ones that nobody counted, at the most they may cost.
+
+    money: of those. said: of a failure, by outcome.
+    """
+
+    ended: Counter[str] = field(default_factory=Counter)
+    booked: Counter[str] = field(default_factory=Counter)
+    money: Decimal = Decimal()
+    said: dict[str, str] = field(default_factory=dict)
+
+    def add(self, other: Calls) -> None:
+        """Count those of another one, too."""
+        self.ended.update(other.ended)
+        self.booked.update(other.booked)
+        self.money += other.money
+        self.said |= other.said
 
 
 class Asker:
@@ -44,6 +68,8 @@ class Asker:
     ) -> None:
         self._provider, self._answers, self._job, self._price = provider, answers, job, price
         self._stop, self._unit = stop, unit
+        self._turn, self._flying = threading.Condition(), 0
+        self.calls = Calls()
 
     def known(self, key: str) -> Asked | None:
         """What was answered before, in this call or another. Raises: StorageError."""
@@ -53,15 +79,22 @@ class Asker:
         return Asked(Outcome(found.outcome), found.value, found.cost, found.tokens_in, found.tokens_out)
 
     def ask(self, key: str, page: str, request: Request) -> Asked:
-        """Raises: BudgetReached before a call that could cost too much; ProviderError, StorageError."""
+        """Raises: BudgetReached before a first call that could cost too much; ProviderError, StorageError."""
         last = Asked(None)
         for attempt in range(ATTEMPTS):
             if self._stop.is_set():
-                return Asked(None)
-            reply, ended = self._once(key, page, request)
+                return last
+            try:
+                reply, ended = self._once(key, page, request)
+            except BudgetReached:
+                if last.outcome is None:
+                    raise
+                return replace(last, is_last=True)
             said = reply.said
             last = Asked(reply.outcome, ended.value, ended.cost, ended.tokens_in, ended.tokens_out, attempt, said)
             if reply.outcome.is_final or reply.outcome is Outcome.REJECTED or attempt == ATTEMPTS - 1:
+                return last
+            if reply.outcome is Outcome.UNREACHABLE and attempt == ATTEMPTS_TO_CONNECT - 1:
                 return last
             pause = self._pause(attempt, reply)
             if pause is None:
@@ -76,7 +109,29 @@ class Asker:
         return max(own, reply.wait or 0.0)
 
     def _once(self, key: str, page: str, request: Request) -> tuple[Reply, Ended]:
-        call = self._answers.begin(self._job, key, page=page, most=self._price.most(request))
+        call = self._begin(key, page, request)
+        try:
+            return self._sent(call, request)
+        finally:
+            with self._turn:
+                self._flying -= 1
+                self._turn.notify_all()
+
+    def _begin(self, key: str, page: str, request: Request) -> Call:
+        """What is reserved for the calls under way may come back: before the budget counts as reached, they end."""
+        with self._turn:
+            while True:
+                try:
+                    call = self._answers.begin(self._job, key, page=page, most=self._price.most(request))
+                except BudgetReached:
+                    if not self._flying or self._stop.is_set():
+                        raise
+                    self._turn.wait()
+                else:
+                    self._flying += 1
+                    return call
+
+    def _sent(self, call: Call, request: Request) -> tuple[Reply, Ended]:
         try:
             reply = self._provider.complete(request)
         except ProviderError:
@@ -88,7 +143,18 @@ class Asker:
             reply.outcome.is_final,
         )  # fmt: skip
         self._answers.end(call, ended)
+        self._count(reply, ended)
         return reply, ended
+
+    def _count(self, reply: Reply, ended: Ended) -> None:
+        unknown = reply.tokens_in is None or reply.tokens_out is None
+        with self._turn:
+            self.calls.ended[reply.outcome] += 1
+            if unknown and not reply.outcome.is_unpaid:
+                self.calls.booked[reply.outcome] += 1
+                self.calls.money += ended.cost
+            if reply.said:
+                self.calls.said[reply.outcome] = reply.said
 
     def _cost(self, reply: Reply, call: Call) -> Decimal:
         """By the tokens that were counted; where nobody knows, all that it could cost."""

@@ -11,6 +11,11 @@ from crawler.llm.model import Outcome, ProviderError, Reply
 TIMEOUT_SECONDS = 300.0
 """For one answer: a long one of a slow model takes minutes."""
 _MOST_SAID = 300
+_NEVER_MADE = {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"}
+"""Exceptions of httpx (and httpx2) before a request is sent: refused, name unknown, TLS failed.
+
+Source: https://www.python-httpx.org/exceptions/
+"""
 _HOPELESS = {
     401: "the key is not accepted",
     402: "the account has no credit",
@@ -34,6 +39,18 @@ def reply_of(status: int, headers: Mapping[str, str], said: str, who: str) -> Re
     if status == 408 or status >= 500:
         return Reply(Outcome.SERVER_ERROR, wait=seconds_of(headers.get("retry-after")), said=said)
     return Reply(Outcome.REJECTED, said=f"HTTP {status}: {said}")
+
+
+def cut_of(error: BaseException) -> Reply:
+    """How a call ended whose connection failed: before anything could be sent, or later."""
+    chain: list[BaseException] = []
+    each: BaseException | None = error
+    while each is not None and each not in chain:
+        chain.append(each)
+        each = each.__cause__
+    last = str(chain[-1]) or type(chain[-1]).__name__
+    never = any(type(one).__name__ in _NEVER_MADE for one in chain)
+    return Reply(Outcome.UNREACHABLE if never else Outcome.CUT, said=f"{type(error).__name__}: {last}"[:_MOST_SAID])
 
 
 def seconds_of(value: str | None) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from crawler.llm.failures import TIMEOUT_SECONDS, reply_of
+from crawler.llm.failures import TIMEOUT_SECONDS, cut_of, reply_of
 from crawler.llm.model import Outcome, Provider, ProviderError, Reply, Request
 
 OWN_URL = "https://generativelanguage.googleapis.com"
@@ -62,7 +62,7 @@ class Google(Provider):
         except errors.UnknownApiResponseError as error:
             return Reply(Outcome.GARBLED, said=str(error)[:300])
         except cut as error:
-            return Reply(Outcome.CUT, said=f"{type(error).__name__}: {error}")
+            return cut_of(error)
         except ValueError as error:  # HTML with status 200: the parser's own error
             return Reply(Outcome.GARBLED, said=str(error)[:300])
         return _reply(found)

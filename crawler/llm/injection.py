@@ -45,14 +45,21 @@ def measured(job: LlmJob, judge: Judge, provider: Provider, done: Done, *, most:
             for record in pages.read():
                 yield question(record, judge.requests(record)[0]), question(record, judge.planted(record))
 
-        ran = Runner(asker, stop, concurrency).run(planted for plain, planted in both() if answers.has(plain.key))
+        ran = Runner(asker, stop, concurrency, again=job.again).run(
+            planted for plain, planted in both() if answers.has(plain.key)
+        )
         changes = []
         for pair in both():
             plain, planted = (asker.known(each.key) for each in pair)
+            if planted and planted.outcome is not None and planted.outcome is not Outcome.ANSWERED:
+                done.planted[planted.outcome] += 1
             if plain and planted and plain.outcome is planted.outcome is Outcome.ANSWERED:
                 changes.append(planted.value["score"] - plain.value["score"])
         done.spent = answers.spent(job.job)
     done.ran.ended, done.ran.signal = ran.ended, ran.signal
     done.ran.outcomes.update(ran.outcomes)
     done.ran.unasked += ran.unasked
+    done.ran.calls.add(ran.calls)
+    for name, urls in ran.failed.items():
+        done.ran.failed.setdefault(name, urls)
     return Injection(len(changes), sum(map(bool, changes)), fmean(changes) if changes else 0.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -17,6 +18,7 @@ import orjson
 
 from crawler.dataset.annotate import Annotations, Refused
 from crawler.dataset.annotations.job import job_of
+from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.annotations.tables import key_of
 from crawler.dataset.rewrite import Rewritten, check_alone
 from crawler.llm.ask import Asked, Asker
@@ -25,8 +27,9 @@ from crawler.llm.named import Model
 from crawler.llm.pages import Pages
 from crawler.llm.prices import Price, Prices, most_tokens_in
 from crawler.llm.prompt import key_of_request
-from crawler.llm.run import Question, Ran, Runner
+from crawler.llm.run import NAMED, Question, Ran, Runner
 from crawler.llm.tool import MONEY_COLUMNS, Tool, money_of
+from crawler.problems import InputError
 from crawler.storage.corpus.answers import Answers, Job, page_of
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import Record
@@ -35,7 +38,9 @@ from crawler.version import __version__
 
 @dataclass(slots=True)
 class Estimate:
-    """What a job would take. pages: that may go out; asked: requests that are not answered yet.
+    """What a job would take. pages: that may go out; asked: requests that would be sent.
+
+    known: that were answered before; failed: those of them without a usable answer.
 
     tokens_in: about, by the estimate of each record. most: what they can cost at most; spent: by this job so far.
     """
@@ -43,6 +48,7 @@ class Estimate:
     pages: int = 0
     asked: int = 0
     known: int = 0
+    failed: int = 0
     tokens_in: int = 0
     most: Decimal = Decimal()
     about: Decimal = Decimal()
@@ -51,19 +57,38 @@ class Estimate:
 
 @dataclass(slots=True)
 class Done:
-    """What a job did. rows: of the annotation that were written now; incomplete: pages without all their answers."""
+    """What a job did. rows: of the annotation that were written now; incomplete: pages without all their answers.
+
+    lost: those of them of which an answer failed for good, in this call or before, by outcome; names: some of their
+    URLs. carried: what the job had cost before and the ledger lacked. planted: of pages with a planted line, which have
+    no row.
+    """
 
     ran: Ran
     spent: Decimal
     unanswered: int
+    carried: Decimal = Decimal()
     written: Rewritten | None = None
     refused: Refused = field(default_factory=Refused)
     incomplete: int = 0
+    lost: Counter[str] = field(default_factory=Counter)
+    names: dict[str, list[str]] = field(default_factory=dict)
+    planted: Counter[str] = field(default_factory=Counter)
+
+    def lose(self, outcome: Outcome, url: str) -> None:
+        """Count a page."""
+        self.lost[outcome] += 1
+        named = self.names.setdefault(outcome, [])
+        if len(named) < NAMED:
+            named.append(url)
 
 
 @dataclass(slots=True)
 class LlmJob:
-    """One job on one corpus. budget: in the currency of the prices; None = no limit, where all costs nothing."""
+    """One job on one corpus. budget: in the currency of the prices; None = no limit, where all costs nothing.
+
+    again: pages whose answer was truncated, refused or malformed are asked anew.
+    """
 
     place: Place
     tool: Tool
@@ -71,6 +96,7 @@ class LlmJob:
     prices: Prices
     pages: Pages
     budget: Decimal | None = None
+    again: bool = False
 
     @property
     def job(self) -> Job:
@@ -81,6 +107,20 @@ class LlmJob:
     def price(self) -> Price:
         """Of the model. Raises: InputError."""
         return self.prices.of(str(self.model))
+
+    def recorded(self) -> Decimal:
+        """What this job has cost by the job records of its annotation. Raises: InputError for another currency."""
+        most = Decimal()
+        for annotation in annotations_in(self.place.manifest()["files"]):
+            for job in annotation.jobs if annotation.name == self.tool.name else ():
+                cost = Decimal(str(job["cost"].get("money") or 0))
+                if job["model"].get("name") != str(self.model) or not cost:
+                    continue
+                if (currency := job["cost"].get("currency")) != self.prices.currency:
+                    said = f"{self.job.name} was paid in {currency} before, and not in {self.prices.currency}"
+                    raise InputError([f"{self.tool.name}: {said}; give prices in that currency"])
+                most = max(most, cost)
+        return most
 
     def questions(self, record: Record) -> list[Question]:
         """What is asked about a page."""
@@ -94,13 +134,15 @@ class LlmJob:
         """What it would take; nothing is sent and nothing changes. Raises: InputError, StorageError."""
         found, price = Estimate(), self.price
         with Answers(self.place) as answers:
-            found.spent = answers.spent(self.job)
+            found.spent = max(answers.spent(self.job), self.recorded())
             for record in self.pages.read():
                 found.pages += 1
                 for question in self.questions(record):
-                    if answers.has(question.key):
+                    if (answer := answers.answer(question.key)) is not None:
                         found.known += 1
-                        continue
+                        found.failed += (failed := answer.outcome != Outcome.ANSWERED)
+                        if not (failed and self.again):
+                            continue
                     found.asked += 1
                     text = int(record.get("token_estimate") or len(question.request.user))
                     tokens = min(text + len(question.request.system) // 4, most_tokens_in(question.request))
@@ -126,19 +168,22 @@ class LlmJob:
         stop, price = threading.Event(), self.price
         with Answers(self.place) as answers:
             job = self.job
-            answers.spent(job)
+            carried = answers.carry(job, self.recorded())
             asker = Asker(provider, answers, job, price, stop, unit=unit)
-            runner = Runner(asker, stop, concurrency, lambda ran: after(ran, answers.spent(job)))
+            runner = Runner(asker, stop, concurrency, lambda ran: after(ran, answers.spent(job)), self.again)
             ran = runner.run(question for record in self.pages.read() for question in self.questions(record))
-            done = Done(ran, answers.spent(job), answers.unanswered)
+            done = Done(ran, answers.spent(job), answers.unanswered, carried)
             done.written, done.refused = self._annotate(asker, done, now)
             done.spent = answers.spent(job)
         return done
 
-    def rows(self, asker: Asker) -> Iterator[tuple[Record, dict[str, Any] | None]]:
-        """Each page with its row; None where an answer is missing."""
+    def rows(self, asker: Asker, done: Done | None = None) -> Iterator[tuple[Record, dict[str, Any] | None]]:
+        """Each page with its row; None where an answer is missing. done: gets the pages of which one failed."""
         for record in self.pages.read():
             asked = [asker.known(question.key) for question in self.questions(record)]
+            failed = [one.outcome for one in asked if one is not None and one.outcome is not Outcome.ANSWERED]
+            if done is not None and failed and failed[0] is not None:
+                done.lose(failed[0], str(record["canonical_url"]))
             whole = [one for one in asked if one is not None and one.outcome is Outcome.ANSWERED]
             yield record, self._row(record, whole) if len(whole) == len(asked) else None
 
@@ -155,7 +200,7 @@ class LlmJob:
             there = {_print(row) for row in annotations.read(self.tool.name)}
 
         def fresh() -> Iterator[dict[str, Any]]:
-            for _, row in self.rows(asker):
+            for _, row in self.rows(asker, done):
                 done.incomplete += row is None
                 if row is not None and _print(row) not in there:
                     yield row

@@ -55,7 +55,7 @@ class Judge:
     @property
     def name(self) -> str:
         """Of the annotation."""
-        return f"llm_judge_{self.rubric.name}"
+        return self.rubric.annotation
 
     @property
     def instructions(self) -> str:
@@ -72,7 +72,8 @@ class Judge:
     @property
     def parameters(self) -> dict[str, Any]:
         """For the job record."""
-        return {"rubric": self.rubric.name, "question": self.rubric.question, "max_chars": self.most_chars}
+        about = {"topic": self.rubric.topic} if self.rubric.topic else {}
+        return {"rubric": self.rubric.name, **about, "question": self.rubric.question, "max_chars": self.most_chars}
 
     def requests(self, record: Record) -> Sequence[Request]:
         """One."""

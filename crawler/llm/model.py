@@ -14,8 +14,9 @@ from typing import Any, Protocol
 class Outcome(StrEnum):
     """How a call ended.
 
-    The first four are paid and final: the same question again would cost the same and say as little. The next five
-    pass: ask again. REJECTED: the provider does not take this request (too long, a schema it does not know).
+    The first four are paid and final: the same question again would cost the same and say as little. The next six
+    pass: ask again. UNREACHABLE: no connection was made, so nothing was sent. REJECTED: the provider does not take this
+    request (too long, a schema it does not know).
     """
 
     ANSWERED = "answered"
@@ -25,6 +26,7 @@ class Outcome(StrEnum):
     RATE_LIMITED = "rate_limited"
     OVERLOADED = "overloaded"
     SERVER_ERROR = "server_error"
+    UNREACHABLE = "unreachable"
     CUT = "cut"
     GARBLED = "garbled"
     REJECTED = "rejected"
@@ -36,8 +38,8 @@ class Outcome(StrEnum):
 
     @property
     def is_unpaid(self) -> bool:
-        """The provider has said that it did nothing."""
-        return self in (self.RATE_LIMITED, self.OVERLOADED, self.REJECTED)
+        """The provider has said that it did nothing, or nothing has reached it."""
+        return self in (self.RATE_LIMITED, self.OVERLOADED, self.UNREACHABLE, self.REJECTED)
 
 
 MEANING = {
@@ -47,6 +49,7 @@ MEANING = {
     Outcome.RATE_LIMITED: "the provider asked to wait for too long",
     Outcome.OVERLOADED: "the provider was overloaded",
     Outcome.SERVER_ERROR: "the provider failed",
+    Outcome.UNREACHABLE: "no connection was made, nothing was sent or paid",
     Outcome.CUT: "the connection was cut, or no answer came in time",
     Outcome.GARBLED: "what came is no answer of the provider's protocol",
     Outcome.REJECTED: "the provider does not take the request",

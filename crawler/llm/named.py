@@ -37,6 +37,11 @@ class Model:
         except ValueError:
             return False
 
+    @property
+    def address(self) -> str:
+        """Where it is asked, for people."""
+        return self.url or f"{PROVIDERS[self.provider]}'s own address"
+
     def as_record(self) -> dict[str, str]:
         """Whom the pages went to, for job records: provider, model, address, region where one was chosen."""
         region = os.environ.get(LOCATION, "") if self.provider == "vertex" else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, cast
 
-from crawler.llm.failures import TIMEOUT_SECONDS, counted, reply_of
+from crawler.llm.failures import TIMEOUT_SECONDS, counted, cut_of, reply_of
 from crawler.llm.model import Outcome, Provider, ProviderError, Reply, Request
 
 OWN_URL = "https://api.openai.com/v1"
@@ -46,7 +46,7 @@ class OpenAI(Provider):
         except sdk.APIResponseValidationError as error:
             return Reply(Outcome.GARBLED, said=str(error)[:300])
         except sdk.APIConnectionError as error:
-            return Reply(Outcome.CUT, said=f"{error} ({error.__cause__})")
+            return cut_of(error)
         except ValueError as error:  # HTML with status 200: the parser's own error
             return Reply(Outcome.GARBLED, said=str(error)[:300])
         return _reply(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from importlib.resources import files
@@ -14,16 +15,38 @@ SCORES = (0, 1, 2, 3, 4, 5)
 OURS = ("quality", "educational", "factual", "coherence", "relevance")
 TOPIC = "{topic}"
 _MOST_BYTES = 100_000
+PREFIX = "llm_judge_"
+MOST_NAME = 64
+"""Characters of an annotation's name."""
+_WORD = re.compile(r"[a-z0-9]+", re.ASCII)
+_OTHERS = re.compile(r"[^a-z0-9]+", re.ASCII)
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """name: of the annotation, behind `llm_judge_`. scale: the meaning of each score, in their order."""
+    """topic: that its question asks about; "" = none. scale: the meaning of each score, in their order."""
 
     name: str
     question: str
     scale: tuple[str, ...]
+    topic: str = ""
+
+    @property
+    def annotation(self) -> str:
+        """What its scores are called: two topics, two annotations.
+
+        A topic that is not a short word of a-z and 0-9 has a hash of itself there, and what can be read of it.
+        """
+        name = f"{PREFIX}{self.name}"
+        if not self.topic:
+            return name
+        room = MOST_NAME - len(name) - 1
+        if _WORD.fullmatch(self.topic) and len(self.topic) <= room:
+            return f"{name}_{self.topic}"
+        digest = hashlib.blake2b(self.topic.encode(), digest_size=4).hexdigest()
+        readable = _OTHERS.sub("_", self.topic.casefold()).strip("_")[: room - len(digest) - 1].strip("_")
+        return "_".join(part for part in (name, readable, digest) if part)
 
     def __str__(self) -> str:
         """As the judge reads it."""
@@ -32,7 +55,7 @@ class Rubric:
 
 def rubric_of(given: str, topic: str = "") -> Rubric:
     """One of `OURS`, or a file. topic: what `{topic}` in its question stands for. Raises: InputError."""
-    path = Path(given)
+    path, topic = Path(given), " ".join(topic.split())
     name = path.stem if path.suffix else given
     if not _NAME.fullmatch(name):
         raise InputError([f"--rubric {given}: its name would be {name!r}; expected a-z, then a-z, 0-9 and _"])
@@ -46,7 +69,7 @@ def rubric_of(given: str, topic: str = "") -> Rubric:
     if (TOPIC in found.question) != bool(topic):
         needs = "asks about a topic: give --topic '{what}'" if not topic else "asks about no topic: leave --topic out"
         raise InputError([f"--rubric {given}: it {needs.replace('{what}', '…')}"])
-    return Rubric(found.name, found.question.replace(TOPIC, topic), found.scale)
+    return Rubric(found.name, found.question.replace(TOPIC, topic), found.scale, topic)
 
 
 def _rubric(root: Value, name: str) -> Rubric | None:

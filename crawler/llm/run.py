@@ -13,14 +13,15 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler.llm.ask import Asked, Asker
+from crawler.llm.ask import Asked, Asker, Calls
 from crawler.llm.model import Outcome, Request
 from crawler.storage.corpus.answers import BudgetReached
 
 NAMED = 10
 IN_A_ROW = 10
 """So many questions in a row without an answer, and none before: whoever asks on only pays."""
-DONE, BUDGET, INTERRUPTED, FAILING = "done", "budget", "interrupted", "failing"
+UNREACHABLE_IN_A_ROW = 3
+DONE, BUDGET, INTERRUPTED, FAILING, UNREACHABLE = "done", "budget", "interrupted", "failing", "unreachable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Ran:
     """How it went. outcomes: of the questions sent; failed: names of some that got no answer, by outcome.
 
     known: questions that were answered before; unasked: that were not sent; repeated: calls beyond the first one.
+    calls: all that went out.
     """
 
     ended: str = DONE
@@ -49,6 +51,7 @@ class Ran:
     said: str = ""
     signal: KeyboardInterrupt | None = None
     seconds: float = 0.0
+    calls: Calls = field(default_factory=Calls)
 
     @property
     def sent(self) -> int:
@@ -58,20 +61,23 @@ class Ran:
 
 @dataclass(slots=True)
 class Runner:
-    """Asks many questions. after: called with the state after each answer."""
+    """Asks many questions. after: called with the state after each answer. again: what failed before is asked anew."""
 
     asker: Asker
     stop: threading.Event
     concurrency: int
     after: Callable[[Ran], object] = lambda _: None
+    again: bool = False
     ran: Ran = field(default_factory=Ran)
     _flying: dict[Future[Asked], list[Question]] = field(default_factory=dict)
     _by_key: dict[str, Future[Asked]] = field(default_factory=dict)
+    _anew: set[str] = field(default_factory=set)
     _in_a_row: int = 0
+    _unreached: int = 0
 
     def run(self, questions: Iterable[Question]) -> Ran:
         """Raises: ProviderError, StorageError, after what is under way has come and is written down."""
-        began = time.monotonic()
+        began, self.ran.calls = time.monotonic(), self.asker.calls
         with ThreadPoolExecutor(self.concurrency, thread_name_prefix="llm") as pool:
             try:
                 for question in questions:
@@ -88,20 +94,26 @@ class Runner:
         return self.ran
 
     def _ask(self, question: Question, pool: ThreadPoolExecutor) -> None:
-        if (found := self.asker.known(question.key)) is not None:
+        while self.ran.ended == DONE and len(self._flying) >= self.concurrency:
+            self._settle()
+        found = self.asker.known(question.key)
+        if found is not None and not self._is_anew(question.key, found):
             self.ran.known += 1
             self._note(question, found)
             return
-        while self.ran.ended == DONE and len(self._flying) >= self.concurrency:
-            self._settle()
         if self.ran.ended != DONE:
             self.ran.unasked += 1
             return
         if (same := self._by_key.get(question.key)) is not None:
             self._flying[same].append(question)
             return
+        self._anew.add(question.key)
         future = pool.submit(self.asker.ask, question.key, question.page, question.request)
         self._flying[future], self._by_key[question.key] = [question], future
+
+    def _is_anew(self, key: str, found: Asked) -> bool:
+        """True for an answer that failed in an earlier call, or that is on its way; once a call."""
+        return self.again and found.outcome is not Outcome.ANSWERED and (key not in self._anew or key in self._by_key)
 
     def _settle(self, *, strict: bool = True) -> None:
         """Take what has come. strict: an error of one ends all."""
@@ -130,9 +142,17 @@ class Runner:
             self._note(question, asked)
         self._in_a_row = 0 if asked.outcome.is_final else self._in_a_row + 1
         if self._in_a_row >= IN_A_ROW and not self.ran.outcomes[Outcome.ANSWERED] and self.ran.ended == DONE:
-            self.ran.ended, self.ran.said = FAILING, asked.said
-            self.stop.set()
+            self._end(FAILING, asked.said)
+        self._unreached = self._unreached + 1 if asked.outcome is Outcome.UNREACHABLE else 0
+        if self._unreached >= UNREACHABLE_IN_A_ROW and self.ran.ended == DONE:
+            self._end(UNREACHABLE, asked.said)
+        if asked.is_last and self.ran.ended == DONE:
+            self._end(BUDGET, asked.said)
         self.after(self.ran)
+
+    def _end(self, how: str, said: str) -> None:
+        self.ran.ended, self.ran.said = how, said
+        self.stop.set()
 
     def _note(self, question: Question, asked: Asked) -> None:
         if asked.outcome is not None and asked.outcome is not Outcome.ANSWERED:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crawler.storage.files.place import Place
 
 MOST_TOKENS = 1_024
+AGAIN = "; --again asks about them anew, and they are paid once more"
 
 
 def declare_job(parser: argparse.ArgumentParser, *, most_tokens: int = MOST_TOKENS) -> None:
@@ -40,6 +41,8 @@ def declare_job(parser: argparse.ArgumentParser, *, most_tokens: int = MOST_TOKE
         "any, where the model runs on this machine)")  # fmt: skip
     add("--max-tokens", type=whole(16), default=most_tokens, metavar="N", help=f"of an answer ({most_tokens})")
     add("--concurrency", type=whole(1), default=4, metavar="N", help="requests at a time (4)")
+    add("--again", action="store_true", help="ask anew about pages whose answer was truncated, refused or malformed; "
+        "only these are asked once more and paid once more")  # fmt: skip
     add("--dry-run", action="store_true", help="say what it would cost; send nothing")
 
 
@@ -50,13 +53,18 @@ def job_of(place: Place, tool: Tool, opts: argparse.Namespace, load: Load, now: 
     from crawler.llm.named import model_of
     from crawler.llm.pages import Pages
     from crawler.llm.prices import budget_of, prices_of
+    from crawler.problems import InputError
 
-    model, prices = model_of(opts.model), prices_of(opts.prices)
+    try:
+        model = model_of(opts.model)
+    except InputError as error:
+        raise WrongCall(str(error)) from None
+    prices = prices_of(opts.prices)
     tiers = _tiers(opts.licence_tiers, here=model.is_here)
     lifetimes = Lifetimes.of(load().storage.document_ttl_days)
     pages = Pages(place, tiers, lifetimes, now, opts.sample, opts.seed)
     budget = None if opts.budget is None else budget_of(opts.budget, prices)
-    job = LlmJob(place, tool, model, prices, pages, budget)
+    job = LlmJob(place, tool, model, prices, pages, budget, opts.again)
     price = job.price
     if budget is None and not opts.dry_run and (price.input or price.output):
         raise WrongCall(f"--budget: {model} costs money; say how much, such as 5{prices.currency}")
@@ -80,7 +88,11 @@ def estimated(job: LlmJob) -> Answer:
         found = job.estimate()
     currency = job.prices.currency
     lines = [
-        f"{number_of(found.pages, 'page')}, {number_of(found.asked, 'request')}; {found.known:,} are answered already",
+        f"{number_of(found.pages, 'page')}, {number_of(found.asked, 'request')}; {found.known:,} are answered already"
+        + (
+            f", {found.failed:,} of them truncated, refused or malformed{'' if job.again else AGAIN}"
+            * bool(found.failed)
+        ),
         f"about {found.tokens_in:,} tokens go out; with every answer at its longest {money(found.about, currency)}, "
         f"never more than {money(found.most, currency)}, by the prices of {job.prices.date}",
         *left_out(job),
@@ -153,9 +165,12 @@ def facts_of(job: LlmJob, done: Done) -> dict[str, Any]:
         "known": done.ran.known,
         "repeated": done.ran.repeated,
         "outcomes": dict(done.ran.outcomes),
+        "calls": dict(done.ran.calls.ended),
+        "booked": float(done.ran.calls.money),
         "failed": done.ran.failed,
         "unasked": done.ran.unasked,
         "incomplete": done.incomplete,
+        "lost": dict(done.lost),
         "rows": written.annotated if written else 0,
         "corpus_version": written.version if written else None,
         "spent": float(done.spent),
@@ -168,13 +183,25 @@ def facts_of(job: LlmJob, done: Done) -> dict[str, Any]:
 def lines_of(job: LlmJob, done: Done) -> Iterator[str]:
     """The same for a person."""
     state = done.ran
-    yield (f"{number_of(state.sent, 'request')} in {duration(state.seconds)}, {state.known:,} were answered before; "
+    calls = state.calls.ended.total()
+    sent = number_of(state.sent, "request") + (f" ({number_of(calls, 'call')})" if calls != state.sent else "")
+    yield (f"{sent} in {duration(state.seconds)}, {state.known:,} were answered before; "
            f"{money(done.spent, job.prices.currency)} spent by this job so far")  # fmt: skip
     if done.written:
         version = f"version {done.written.version} of the corpus"
         yield f"{job.tool.name}: {number_of(done.written.annotated, 'row')}; {version}"
     else:
         yield f"{job.tool.name}: no new row"
+    if done.carried:
+        known = f"{money(done.carried, job.prices.currency)} by the job record of {job.tool.name}"
+        yield f"llm/ledger.jsonl lacks calls that cost {known}: they count as spent, and are asked anew"
+    if booked := state.calls.booked:
+        said = state.calls.said
+        why = "; ".join(f"{_meaning(name)}: {count:,}" + (f", such as {said[name][:100]!r}" if name in said else "")
+                        for name, count in booked.items())  # fmt: skip
+        cost = money(state.calls.money, job.prices.currency)
+        failed = number_of(booked.total(), "call")
+        yield f"{failed} without a count of tokens, booked at the most they may cost, {cost} ({why})"
     if done.unanswered:
         yield f"{number_of(done.unanswered, 'call')} of this ledger without a known end, counted as spent in full"
     yield from left_out(job)
@@ -182,22 +209,20 @@ def lines_of(job: LlmJob, done: Done) -> Iterator[str]:
 
 def problems_of(job: LlmJob, done: Done) -> Iterator[str]:
     """What was not done, a sentence each."""
-    from crawler.llm.model import MEANING, Outcome
-    from crawler.llm.run import BUDGET, FAILING, INTERRUPTED, failures
+    from crawler.llm.model import Outcome
+    from crawler.llm.run import failures
 
     state = done.ran
-    rest = f"{number_of(state.unasked, 'request')} not sent; the same command continues"
-    if state.ended == BUDGET:
-        left = f"is left of {money(job.budget or Decimal(), job.prices.currency)}"
-        yield f"--budget: the next request could cost more than {left}; {rest}, with a larger budget"
-    if state.ended == FAILING:
-        yield f"{job.model}: nothing but failures so far, stopped ({state.said}); {rest}"
-    if state.ended == INTERRUPTED:
-        yield f"{rest}"
+    yield from _ends(job, state)
+    for name, count in done.lost.items():
+        yield f"{number_of(count, 'page')} without an answer: {_why(name, count, done.names[name])}{AGAIN}"
+    for name, count in done.planted.items():
+        said = f"{number_of(count, 'page')} with a planted line without an answer, not among those measured"
+        yield f"{said}: {_meaning(name)}{AGAIN}"
     for name, count in failures(state).items():
-        named = state.failed.get(name, [])
-        more = f" and {count - len(named):,} more" if count > len(named) else ""
-        yield f"{number_of(count, 'request')} without an answer: {MEANING[Outcome(name)]} ({', '.join(named)}{more})"
+        if not Outcome(name).is_final and name != Outcome.UNREACHABLE:
+            said = _why(name, count, state.failed.get(name, []))
+            yield f"{number_of(count, 'request')} without an answer: {said}; the same command asks again"
     refused = done.refused
     if gone := refused.unknown + refused.changed:
         yield f"{number_of(gone, 'row')} not written: the page has gone or changed since; run the same command again"
@@ -205,15 +230,50 @@ def problems_of(job: LlmJob, done: Done) -> Iterator[str]:
         yield "no page may go out"
 
 
+def _ends(job: LlmJob, state: Ran) -> Iterator[str]:
+    """Why it ended before all was asked."""
+    from crawler.llm.model import Outcome
+    from crawler.llm.run import BUDGET, FAILING, INTERRUPTED
+
+    unsent = f"{number_of(state.unasked, 'request')} not sent; " if state.unasked else ""
+    rest = f"{unsent}the same command continues"
+    if state.ended == BUDGET:
+        left = f"is left of {money(job.budget or Decimal(), job.prices.currency)}"
+        yield f"--budget: the next request could cost more than {left}; {rest}, with a larger budget"
+    if state.ended == FAILING:
+        yield f"{job.model}: nothing but failures so far, stopped ({state.said}); {rest}"
+    if unreached := state.outcomes[Outcome.UNREACHABLE]:
+        yield (f"{job.model}: no connection to {job.model.address} ({state.calls.said.get(Outcome.UNREACHABLE, '')}), "
+               f"{number_of(unreached, 'request')} without an answer; a connection that is not made costs nothing; "
+               "check that the server runs and that the address is right; "
+               f"{rest}")  # fmt: skip
+    if state.ended == INTERRUPTED:
+        yield f"{rest}"
+
+
+def _meaning(outcome: str) -> str:
+    from crawler.llm.model import MEANING, Outcome
+
+    return MEANING.get(Outcome(outcome), outcome)
+
+
+def _why(outcome: str, count: int, named: list[str]) -> str:
+    more = f" and {count - len(named):,} more" if count > len(named) else ""
+    return f"{_meaning(outcome)} ({', '.join(named)}{more})"
+
+
 FACTS: Fields = {
-    "ended": ("string", "done, budget, interrupted, failing; dry run: nothing was sent"),
+    "ended": ("string", "done, budget, interrupted, failing, unreachable; dry run: nothing was sent"),
     "requests": ("integer", "sent now; with --dry-run: that would be sent"),
     "known": ("integer", "requests that were answered before"),
     "repeated": ("integer", "calls beyond the first one of a request, after what passes"),
     "outcomes": ("object", "requests sent, by how they ended: answered, truncated, refused, malformed, …"),
+    "calls": ("object", "calls that went out, repeated ones too, by how they ended"),
+    "booked": ("number", "part of spent: calls that failed or have no count of tokens, at the most they may cost"),
     "failed": ("object", "URLs of some pages without an answer, by outcome"),
     "unasked": ("integer", "requests that were not sent because it ended before"),
     "incomplete": ("integer", "pages without all their answers: they have no row"),
+    "lost": ("object", "those whose answer was truncated, refused or malformed, now or before: pages by outcome"),
     "rows": ("integer", "of the annotation that were written now"),
     "corpus_version": ("integer or null", "version of the corpus now; null: no row was written"),
     "spent": ("number", "by this job in all its calls, with what calls without a known end may have cost"),
@@ -228,8 +288,8 @@ FACTS: Fields = {
 """Fields of every answer."""
 NOTHING: dict[str, Any] = {
     "ended": "dry run",
-    **dict.fromkeys(("requests", "known", "repeated", "unasked", "incomplete", "rows", "unanswered"), 0),
-    **{name: {} for name in ("outcomes", "failed", "left_out")},
+    **dict.fromkeys(("requests", "known", "repeated", "unasked", "incomplete", "rows", "unanswered", "booked"), 0),
+    **{name: {} for name in ("outcomes", "calls", "failed", "lost", "left_out")},
     **dict.fromkeys(("corpus_version", "pages", "tokens_in", "about", "most")),
 }
 """The facts where nothing was done."""

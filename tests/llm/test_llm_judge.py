@@ -11,11 +11,13 @@ from urllib.parse import urlsplit
 import orjson
 import pytest
 
-from crawler.dataset.annotate import Annotations
+from crawler.dataset.annotate import Annotations, check_name
 from crawler.dataset.exclude import Wish, withdraw
+from crawler.llm.rubric import Rubric
 from crawler.observe.publish import eu_summary
 from crawler.observe.publish.dataset_card import card
 from crawler.observe.publish.provenance import gather
+from crawler.operations import verify
 from crawler.operations.declared import WrongCall
 from crawler.operations.llm_judge import WORK
 from crawler.problems import InputError
@@ -25,7 +27,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from tests.support.corpus_folder import Folder
 from tests.support.models import Ask, ModelServer, Say, Script, judged
-from tests.support.operations import answer_of
+from tests.support.operations import answer_of, problems_of
 
 Serve = Callable[[Script], ModelServer]
 PricesOf = Callable[..., str]
@@ -48,7 +50,8 @@ def rows(folder: Folder) -> dict[int, dict[str, Any]]:
 
 def judge(folder: Folder, server: ModelServer, prices: str, *more: object) -> dict[str, Any]:
     answer = answer_of(WORK, folder.path, "--model", server.model(), "--prices", prices, *more)
-    return {**answer.facts, "problems": list(answer.problems)}
+    lines = [] if callable(answer.lines) else list(answer.lines)
+    return {**answer.facts, "problems": list(answer.problems), "lines": lines}
 
 
 def ledger(folder: Folder) -> list[dict[str, Any]]:
@@ -111,6 +114,14 @@ def test_a_budget_in_another_currency_or_none_is_refused(folder: Folder, serve: 
         judge(folder, server, prices(currency="USD"), "--budget", "5USD")
 
 
+@pytest.mark.parametrize("model", ["tiny", "opnai:tiny", "openai:a@https://me:secret@host/v1", "vertex:a@http://host"])
+def test_a_model_that_cannot_be_meant_is_a_wrong_call(folder: Folder, prices: PricesOf, model: str) -> None:
+    folder.filled(range(1))
+    with pytest.raises(WrongCall, match="--model ") as error:
+        answer_of(WORK, folder.path, "--model", model, "--prices", prices(), "--budget", "5EUR")
+    assert "secret@" not in str(error.value)
+
+
 def test_a_model_without_a_price_is_told_with_the_line_to_add(folder: Folder, serve: Serve) -> None:
     folder.filled(range(1))
     with pytest.raises(InputError, match=r"give as --prices a copy of it with this line: \"openai:small@http"):
@@ -141,6 +152,44 @@ def test_what_passes_is_asked_again_and_what_is_paid_is_not(folder: Folder, serv
     assert seen == {1: 2, 2: 1, 3: 1, 4: 1}
 
 
+def test_a_page_whose_answer_failed_is_told_by_each_call_until_it_is_asked_anew(
+    folder: Folder, serve: Serve, prices: PricesOf
+) -> None:
+    folder.filled(range(1, 5))
+    failing = {2: Say("{", ended="length"), 3: Say("no JSON at all"), 4: Say(ended="refusal")}
+    server = serve(lambda ask: failing.get(number_of(ask)) or by_number(ask))
+    first = judge(folder, server, prices(), "--budget", "100EUR")
+    second = judge(folder, server, prices(), "--budget", "100EUR")
+    assert (len(server.asks), second["lost"]) == (4, {"truncated": 1, "malformed": 1, "refused": 1})
+    assert sorted(second["problems"]) == sorted(first["problems"])
+    assert len(second["problems"]) == 3
+    assert all("https://example.org/" in said and "--again" in said for said in second["problems"])
+    failing.pop(3)
+    dry = judge(folder, server, prices(), "--budget", "100EUR", "--again", "--dry-run")
+    assert (dry["requests"], len(server.asks)) == (3, 4)
+    third = judge(folder, server, prices(), "--budget", "100EUR", "--again")
+    assert sorted(number_of(ask) for ask in server.asks[4:]) == [2, 3, 4]
+    assert (sorted(rows(folder)), third["lost"]) == ([1, 3], {"truncated": 1, "refused": 1})
+    failing.clear()
+    last = judge(folder, server, prices(), "--budget", "100EUR", "--again")
+    assert (sorted(rows(folder)), last["lost"], last["problems"]) == ([1, 2, 3, 4], {}, [])
+    assert len(server.asks) == 9
+    assert last["spent"] == pytest.approx(9 * rows(folder)[1]["cost"])
+
+
+def test_pages_with_one_text_whose_answer_failed_are_asked_anew_once(
+    folder: Folder, serve: Serve, prices: PricesOf, kept: Any
+) -> None:
+    corpus = folder.opened()
+    for number in range(4):
+        corpus.keep(kept(number, text="The text of page 5. The same everywhere."))
+    corpus.close()
+    server = serve(lambda ask: Say("no JSON"))
+    judge(folder, server, prices(), "--budget", "100EUR")
+    found = judge(folder, server, prices(), "--budget", "100EUR", "--again", "--concurrency", 1)
+    assert (len(server.asks), found["lost"]) == (2, {"malformed": 4})
+
+
 def test_one_page_that_the_provider_cannot_take_costs_itself(folder: Folder, serve: Serve, prices: PricesOf) -> None:
     folder.filled(range(6))
     server = serve(lambda ask: Say(status=400) if number_of(ask) == 2 else by_number(ask))
@@ -163,6 +212,51 @@ def test_a_provider_that_only_fails_is_left_after_some_pages(folder: Folder, ser
     server = serve(lambda ask: Say(status=400))
     found = judge(folder, server, prices(), "--budget", "100EUR", "--concurrency", 2)
     assert (found["ended"], len(server.asks) < 15, found["spent"]) == ("failing", True, 0.0)
+
+
+def test_a_server_that_is_not_there_costs_nothing_and_is_left_after_some_pages(
+    folder: Folder, serve: Serve, prices: PricesOf
+) -> None:
+    folder.filled(range(12))
+    server = serve(by_number)
+    server.stop()
+    found = judge(folder, server, prices(), "--budget", "13.5EUR", "--concurrency", 3)
+    assert (found["ended"], found["spent"], found["rows"]) == ("unreachable", 0.0, 0)
+    assert found["outcomes"].keys() == found["calls"].keys() == {"unreachable"}
+    (said,) = found["problems"]
+    assert f"no connection to {server.url('openai')}" in said
+    assert "costs nothing; check that the server runs" in said
+    assert sum(found["outcomes"].values()) + found["unasked"] == 12
+
+
+@pytest.mark.parametrize(
+    ("say", "outcome"),
+    [
+        (Say(raw=b"<html>Sign in to the network</html>", kind="text/html"), "garbled"),
+        (Say(status=500), "server_error"),
+    ],
+)
+def test_calls_that_failed_are_counted_though_the_budget_ends_the_job(
+    folder: Folder, serve: Serve, prices: PricesOf, say: Say, outcome: str
+) -> None:
+    folder.filled(range(5))
+    server = serve(lambda ask: say)
+    found = judge(folder, server, prices(), "--budget", "13.5EUR", "--concurrency", 1)
+    (sent,) = {float(line["reserved"]) for line in ledger(folder) if line["kind"] == "intent"}
+    assert found["calls"] == {outcome: len(server.asks)} == {outcome: 1}
+    assert (found["ended"], found["outcomes"], found["unasked"]) == ("budget", {outcome: 1}, 4)
+    assert found["booked"] == found["spent"] == pytest.approx(sent)
+    assert found["lines"][0].startswith("1 request in ")
+    assert any("1 call without a count of tokens, booked at the most they may cost" in line for line in found["lines"])
+    assert any("https://example.org/" in problem for problem in found["problems"])
+
+
+def test_the_budget_is_not_reached_while_calls_under_way_may_give_back_what_they_reserve(
+    folder: Folder, serve: Serve, prices: PricesOf
+) -> None:
+    folder.filled(range(4))
+    found = judge(folder, serve(by_number), prices(), "--budget", "13.5EUR", "--concurrency", 4)
+    assert (found["ended"], found["rows"]) == ("done", 4)
 
 
 def test_an_answer_that_never_came_counts_as_spent_in_full(folder: Folder, serve: Serve, prices: PricesOf) -> None:
@@ -322,6 +416,37 @@ def test_a_rubric_of_a_persons_own_is_asked_by_its_words(
         judge(folder, server, prices(), "--budget", "100EUR", "--rubric", "relevance")
 
 
+def test_each_topic_has_an_annotation_of_its_own(folder: Folder, serve: Serve, prices: PricesOf) -> None:
+    folder.filled(range(2))
+    server = serve(lambda ask: judged(1 if "beer" in ask.system else 4))
+    words = (prices(), "--budget", "100EUR", "--rubric", "relevance", "--topic")
+    names = [judge(folder, server, *words, topic)["annotation"] for topic in ("beer", "tea")]
+    assert names == ["llm_judge_relevance_beer", "llm_judge_relevance_tea"]
+    annotations = Annotations(Place(str(folder.path)))
+    assert [[row["score"] for row in annotations.read(name)] for name in names] == [[1, 1], [4, 4]]
+
+
+def test_no_two_topics_share_a_name_and_every_name_can_be_one() -> None:
+    topics = [
+        "beer",
+        "Beer",
+        "beer brewing",
+        "beer_brewing",
+        "beer-brewing",
+        "醸造",
+        "蒸留",
+        "a" * 60,
+        "a" * 61,
+        "/ /",
+        "b",
+    ]
+    for rubric in ("relevance", "r" * 40):
+        names = [Rubric(rubric, "?", ("",) * 6, topic).annotation for topic in topics]
+        assert len(set(names)) == len(topics)
+        for name in names:
+            check_name(name)
+
+
 def test_a_line_that_a_death_left_unfinished_is_cut_and_a_damaged_one_is_told(
     folder: Folder, serve: Serve, prices: PricesOf
 ) -> None:
@@ -336,6 +461,47 @@ def test_a_line_that_a_death_left_unfinished_is_cut_and_a_damaged_one_is_told(
     path.write_bytes(whole[:30] + whole[45:])
     with pytest.raises(StorageError, match="line 1 is damaged"):
         judge(folder, server, prices(), "--budget", "100EUR")
+
+
+def test_a_ledger_that_was_lost_leaves_what_its_job_has_cost(folder: Folder, serve: Serve, prices: PricesOf) -> None:
+    folder.filled(range(6))
+    server = serve(by_number)
+    first = judge(folder, server, prices(), "--budget", "100EUR", "--sample", 3)
+    (folder.path / "llm/ledger.jsonl").unlink()
+    dry = judge(folder, server, prices(), "--budget", "100EUR", "--dry-run")
+    assert dry["spent"] == first["spent"] == pytest.approx(0.9)
+    for _ in range(2):
+        found = judge(folder, server, prices(), "--budget", "0.95EUR")
+        assert (found["ended"], found["spent"]) == ("budget", first["spent"])
+    again = judge(folder, server, prices(), "--budget", "100EUR")
+    assert again["spent"] == pytest.approx(0.9 + 6 * 0.3)
+    (folder.path / "llm/ledger.jsonl").unlink()
+    with pytest.raises(InputError, match="was paid in EUR before, and not in USD"):
+        judge(folder, server, prices(currency="USD"), "--budget", "5USD")
+    told = judge(folder, server, prices(), "--budget", "100EUR")["lines"]
+    assert any("llm/ledger.jsonl lacks calls that cost 2.70 EUR" in line for line in told)
+
+
+@pytest.mark.parametrize("fault", ["torn", "cost", "unknown call", "twice"])
+def test_verify_names_a_damaged_line_of_the_ledger(folder: Folder, serve: Serve, prices: PricesOf, fault: str) -> None:
+    folder.filled(range(2))
+    judge(folder, serve(by_number), prices(), "--budget", "100EUR", "--concurrency", 1)
+    path = folder.path / "llm/ledger.jsonl"
+    first, second, *rest = path.read_bytes().splitlines(keepends=True)
+    assert problems_of(verify.WORK, folder.path) == []
+    path.write_bytes(b"".join([first, second, *rest, first[:20]]))
+    assert problems_of(verify.WORK, folder.path) == []
+    bad = {
+        "torn": [first, second[:30] + b"\n"],
+        "cost": [first, second.replace(b'"cost":"0', b'"cost":"x')],
+        "unknown call": [first, second.replace(b'"call":1', b'"call":9')],
+        "twice": [first, first, second],
+    }
+    path.write_bytes(b"".join([*bad[fault], *rest]))
+    (said,) = problems_of(verify.WORK, folder.path)
+    assert said.startswith("llm/ledger.jsonl: line 2 is damaged; restore the file from a copy")
+    with pytest.raises(StorageError, match="line 2 is damaged"):
+        judge(folder, serve(by_number), prices(), "--budget", "100EUR")
 
 
 def test_card_and_summary_name_whom_the_texts_went_to(folder: Folder, serve: Serve, prices: PricesOf) -> None:

@@ -90,10 +90,20 @@ def test_an_answer_without_a_count_has_none(serve: Serve, protocol: str) -> None
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_server_that_is_not_there_is_a_cut_connection(serve: Serve, protocol: str) -> None:
+def test_a_server_that_is_not_there_is_unreachable_and_unpaid(serve: Serve, protocol: str) -> None:
     server = serve(lambda ask: Say())
     server.stop()
-    assert reply_to(server, protocol).outcome is Outcome.CUT
+    outcome = reply_to(server, protocol).outcome
+    assert (outcome, outcome.is_unpaid) == (Outcome.UNREACHABLE, True)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("url", ["http://no-such-host.invalid", "https://127.0.0.1:{port}"])
+def test_an_unknown_name_or_a_failed_handshake_is_unreachable(serve: Serve, protocol: str, url: str) -> None:
+    server = serve(lambda ask: Say())
+    with closing(opened(model_of(f"{protocol}:small@{url.format(port=server.port)}"))) as provider:
+        assert provider.complete(REQUEST).outcome is Outcome.UNREACHABLE
+    assert server.asks == []
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,23 @@ _NEEDS = {
 """Fields of each kind of line."""
 
 
-def lines_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each line with the offset of its beginning. Raises: StorageError where one is damaged."""
-    at = 0
+class DamagedError(StorageError):
+    """A line that is not whole."""
+
+
+def lines_of(path: Path, *, unfinished: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each line with the offset of its beginning. Raises: StorageError where one is damaged, or does not follow from
+    those before it: each call is there once, and an answer comes after its call. unfinished: the last line may be.
+    """
+    at, calls, unanswered = 0, set[int](), set[int]()
     with disk(path), path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            if (content := _parsed(line)) is None:
-                raise StorageError(
+            if unfinished and not line.endswith(b"\n"):
+                return
+            if (content := _parsed(line)) is None or not _follows(content, calls, unanswered):
+                raise DamagedError(
                     f"{path}: line {number} is damaged; restore the file from a copy, or move it away: then everything "
-                    "is asked and paid again, and no budget knows what was spent"
+                    "is asked and paid again, and only what job records of annotations say counts as spent"
                 )
             yield at, content
             at += len(line)
@@ -37,9 +46,41 @@ def lines_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
         content: dict[str, Any] = orjson.loads(line)
-        return None if _NEEDS[content["kind"]] - content.keys() else content
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        if _NEEDS[content["kind"]] - content.keys() or not isinstance(content["call"], int):
+            return None
+        money = Decimal(content["cost" if content["kind"] == "answer" else "reserved"])
+        return content if money.is_finite() and money >= 0 else None
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError, InvalidOperation):
         return None
+
+
+def _follows(line: dict[str, Any], calls: set[int], unanswered: set[int]) -> bool:
+    call = line["call"]
+    if line["kind"] == "answer":
+        is_open = call in unanswered
+        unanswered.discard(call)
+        return is_open
+    is_new = call not in calls
+    calls.add(call)
+    if line["kind"] == "intent":
+        unanswered.add(call)
+    return is_new
+
+
+def damage_of(path: Path) -> str:
+    """What is wrong with a ledger; "" where nothing is, or there is none. Nothing changes.
+
+    The unfinished last line of a death, or of a process at work, is no damage. Raises: StorageError where the disk
+    fails.
+    """
+    if not path.is_file():
+        return ""
+    try:
+        for _ in lines_of(path, unfinished=True):
+            pass
+    except DamagedError as error:
+        return str(error)
+    return ""
 
 
 def cut_torn_line(file: Any) -> None:

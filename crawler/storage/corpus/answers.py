@@ -4,7 +4,8 @@ An intent is on the disk before the call goes out, with the most that the call c
 without an answer may have been charged, so it counts as spent in full. That holds after any number of deaths: the
 budget is never exceeded, no answered key is asked again, and at most the calls in flight are repeated.
 
-Lines hold hashes, money and answers, no text of a page and no URL. Of a page that is withdrawn only the money stays.
+Lines hold hashes, money and answers, no text of a page and no URL. Of a page that is withdrawn only the money stays, as
+it does of answers that were lost (kind "withdrawn").
 """
 
 from __future__ import annotations
@@ -137,6 +138,19 @@ class Answers:
             said = f"{job.name} was paid in {', '.join(sorted(other))} before, and not in {job.currency}"
             raise InputError([f"{self._path}: {said}; give prices in that currency"])
         return self._spent.get((job.name, job.currency), Decimal())
+
+    def carry(self, job: Job, known: Decimal) -> Decimal:
+        """Count as spent what is known from elsewhere that a job has cost and the ledger lacks, because it was lost or
+        an older copy stands there; how much that is. Raises: InputError as `spent`; StorageError.
+        """
+        with self._turn:
+            lacking = max(Decimal(), known - self.spent(job))
+            if lacking:
+                number, self._next = self._next, self._next + 1
+                who = {"job": job.name, "currency": job.currency}
+                self._append({"kind": "withdrawn", "call": number, **who, "reserved": str(lacking)})
+                self._spent[(job.name, job.currency)] = known
+        return lacking
 
     def has(self, key: str) -> bool:
         """True where nobody has to ask again."""
