@@ -15,7 +15,7 @@ from dataclasses import replace
 from crawler.dataset.pages import identity, page_key, page_name
 from crawler.dataset.refused import address_of
 from crawler.dataset.supersede import BY
-from crawler.dataset.withdrawals import log_lines, undone
+from crawler.dataset.withdrawals import LIFETIMES, log_lines, undone
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import encode
@@ -28,7 +28,6 @@ from crawler.stream.target import LostError, Target
 log = logging.getLogger(__name__)
 _TRIES = 5
 _MOST_LATER = 1_000
-_LIFETIMES = "lifetimes at "
 _SHARE = 10
 """A look at everything that only settles what later visits replaced takes at most this part of the time."""
 
@@ -210,7 +209,7 @@ class Sender:
         found: dict[str, tuple[str, str]] = {}
         for line in lines:
             if line["kind"] == "page" and line["was"] == "kept" and line["number"] not in back:
-                kind = EXPIRE if rules.get(line["number"], "").startswith(_LIFETIMES) else WITHDRAW
+                kind = EXPIRE if rules.get(line["number"], "").startswith(LIFETIMES) else WITHDRAW
                 url = line.get("canonical_url") or line["url"]
                 found[address_of(url)] = (url, kind)
         return found
