@@ -53,13 +53,18 @@ def stream(corpus: str, opts: argparse.Namespace) -> Answer:
     """Send, and say what was sent. Raises: WrongCall, StorageError, StreamError, FrontierError."""
     from crawler.dataset.outside import check_outside
     from crawler.storage.files.place import Place
+    from crawler.stream.message import StreamError
     from crawler.stream.open import open_target
     from crawler.stream.reader import Reader
     from crawler.stream.sender import Sender
     from crawler.stream.state import State
     from crawler.stream.target import address_of
 
-    address, place = address_of(opts.to), Place(corpus)
+    try:
+        address = address_of(opts.to)
+    except StreamError as error:
+        raise WrongCall(f"--to: {error}") from None
+    place = Place(corpus)
     if opts.state is None and place.remote:
         raise WrongCall("--state: a corpus in a store needs a folder on this machine that says what was sent")
     folder = opts.state or _beside(Path(corpus).resolve())
