@@ -22,7 +22,7 @@ FIELDS: Fields = {
     "to": ("string", "the stream, without user and password"),
     "state": ("string", "the folder that says what was sent"),
     "messages": ("integer", "messages that were sent"),
-    "kinds": ("object", "of these by kind: record, replace, withdraw, …"),
+    "kinds": ("object", "of these by kind: record, replace, moved, withdraw, …"),
 }
 
 

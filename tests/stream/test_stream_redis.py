@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import sqlite3
 
 import orjson
 import pytest
@@ -24,10 +25,12 @@ from crawler.storage.files.place import Place
 from crawler.storage.files.records import released
 from crawler.storage.files.shards import seal_shard
 from crawler.stream.consumer import consume, main, source_of
-from crawler.stream.message import StreamError
+from crawler.stream.message import PLACE, StreamError
+from crawler.stream.state import FILE
 from crawler.stream.table import Table
 from crawler.stream.target import address_of
 from tests.support.streaming import Line, exported, stream_at
+from tests.support.three_domains import fill
 
 pytest.importorskip("duckdb", reason="duckdb is optional")
 NOW = 1_800_000_000.0
@@ -393,6 +396,57 @@ def test_a_wrong_call_of_the_command_is_told_as_one(folder):
     declare(parser)
     with pytest.raises(WrongCall, match="--to: 'nowhere': expected redis://host:port/STREAM"):
         stream(str(folder.path), parser.parse_args(["--to", "nowhere"]))
+
+
+# --- what moves within the archive -----------------------------------------------------------------------------------
+def erase(line, number):
+    url = f"https://birch.example/{number}"
+    withdraw(Place(str(line.corpus)), Wish("asked", revoked=lambda record: record["url"] == url), now=NOW)
+
+
+def test_pages_whose_archive_is_renamed_are_told_as_moved_and_need_no_embedding_again(line, client):
+    fill(line.corpus)
+    line.send()
+    assert line.read() == ""
+    told = {one["key"]: one for one in messages(client) if "record" in one}
+    erase(line, 0)
+    kinds = line.send()
+    assert set(kinds) == {"withdraw", "moved"} and kinds["moved"] > 0
+    for one in messages(client):
+        if one["kind"] == "moved":
+            before = told[one["key"]]
+            differ = {name for name, value in one["record"].items() if before["record"][name] != value}
+            assert "warc_file" in differ <= PLACE
+            assert one["content"] == before["content"]
+    assert assert_equal(line) == len(told) - 1
+
+
+def test_a_page_whose_text_changes_while_its_archive_is_renamed_is_replaced(line, client):
+    fill(line.corpus)
+    line.send()
+    told = {one["key"]: one["content"] for one in messages(client) if "record" in one}
+    erase(line, 0)
+    changed = lambda record: record | {"title": "Another"} if record["url"] in told else record  # noqa: E731
+    rewrite(Place(str(line.corpus)), changed, Cause("select", "why", NOW))
+    kinds = line.send()
+    assert (kinds["replace"], kinds.get("moved")) == (len(told) - 1, None)
+    replaced = [one for one in messages(client) if one["kind"] == "replace"]
+    assert all(one["content"] != told[one["key"]] for one in replaced)
+    line.send("beginning")
+    again = {one["key"]: one["content"] for one in messages(client) if one["kind"] == "record"}
+    assert again == {one["key"]: one["content"] for one in replaced}
+    assert assert_equal(line) == len(told) - 1
+
+
+def test_a_state_of_an_older_version_sends_nothing_again_and_learns_what_moves(line):
+    fill(line.corpus)
+    line.send()
+    with contextlib.closing(sqlite3.connect(line.folder / "state" / FILE)) as state:
+        state.execute("UPDATE pages SET digest = substr(digest, 1, 16)")
+        state.commit()
+    assert line.send() == {}
+    erase(line, 0)
+    assert set(line.send()) == {"withdraw", "moved"}
 
 
 # --- the consumer's command ------------------------------------------------------------------------------------------
