@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer, Fields
 from crawler.operations.declared import WrongCall
 
@@ -104,5 +105,6 @@ def _say(sentence: str) -> None:
 def _answer(told: Told, to: str, folder: Path) -> Answer:
     kinds = dict(sorted(told.kinds.items()))
     facts = {"to": to, "state": str(folder), "messages": told.messages, "kinds": kinds}
+    sent = f"{number_of(told.messages, 'message')} {'was' if told.messages == 1 else 'were'}"
     by_kind = f" ({', '.join(f'{count:,} {kind}' for kind, count in kinds.items())})" if kinds else ""
-    return Answer(facts, [f"{told.messages:,} messages were sent to {to}{by_kind}"])
+    return Answer(facts, [f"{sent} sent to {to}{by_kind}"])
