@@ -14,6 +14,7 @@ from scrapy.exceptions import UsageError
 
 from crawler.commands.operation import OperationsCommand
 from crawler.commands.plan_words import wrong_with
+from crawler.number import duration, number_of, size
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Operation, Work, WrongCall, by_name
 from crawler.plan.check import inside, problems_of
@@ -51,7 +52,8 @@ def _check(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a
     plan = _checked(opts)
     tasks = tasks_of(plan)
     facts = {"plan": plan.name, "crawls": [crawl.name for crawl in plan.crawls], "tasks": [task.name for task in tasks]}
-    return Answer(facts, [f"{opts.plan}: {len(plan.crawls)} crawls, {len(tasks)} tasks: {', '.join(facts['tasks'])}"])
+    counts = f"{number_of(len(plan.crawls), 'crawl')}, {number_of(len(tasks), 'task')}"
+    return Answer(facts, [f"{opts.plan}: {counts}: {', '.join(facts['tasks'])}"])
 
 
 def _declare_steps(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +97,7 @@ def _run(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a c
         )
         found = versions(opts.only, plan, ended.run)
     facts = {"run": ended.run, "codes": ended.codes, "versions": found}
-    said = [f"run {ended.run}: {len(ended.codes)} tasks ran, the others were done"] * (not ended.problems)
+    said = [f"run {ended.run}: {number_of(len(ended.codes), 'task')} ran, the others were done"] * (not ended.problems)
     return Answer(facts, [*said, json.dumps(found, sort_keys=True)], ended.problems, ended.code)
 
 
@@ -107,10 +109,17 @@ def _status(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # 
     lines = [f"run {found['run']}: {'finished' if found['finished'] else 'not finished'}"] if found["run"] else []
     lines += [f"{task['name']}: {task['state']}" for task in found["tasks"]]
     for crawl in found["crawls"]:
-        lines += [f"{crawl['name']}: spent {name}: {value:g}" for name, value in crawl["spent"].items()]
+        lines += [f"{crawl['name']}: spent {_spent(name, value)}" for name, value in crawl["spent"].items()]
         lines += [f"{crawl['name']}: {one['seed']}: {one['state']} ({one['done']:,} done, {one['waiting']:,} wait)"
                   for one in crawl["seeds"]]  # fmt: skip
     return Answer(found, lines or ["no run has begun"])
+
+
+def _spent(name: str, value: float) -> str:
+    """A figure of a budget, as people read it."""
+    if name == "hours":
+        return f"time: {duration(value * 3600)}"
+    return f"{name}: {size(value) if name == 'bytes' else f'{value:,.4f}' if name == 'money' else f'{value:,.0f}'}"
 
 
 def _diff(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a crawl's settings stand in the plan
@@ -124,8 +133,9 @@ def _diff(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a 
             lines.append(f"{one['name']}: has not begun, so nothing can be estimated")
             continue
         end = f"until {one['by']}" if one["by"] else "and what links lead to"
+        pages = number_of(one["fetch"], "page")
         lines.append(
-            f"{one['name']}: would fetch {one['fetch']:,} pages {end}, keep {one['keep']:,}, receive {one['bytes']:,} "
+            f"{one['name']}: would fetch {pages} {end}, keep {one['keep']:,}, receive {one['bytes']:,} "
             f"bytes, cost {one['money']:g}"
         )
         lines += [f"{one['name']}: {count:,} kept pages are not admitted any more: {reason}; `gristmill dataset "

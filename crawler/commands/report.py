@@ -182,7 +182,8 @@ class Command(ProjectCommand, ScrapyCommand):
         facts = _facts(gates=len(bounds))
         if breaches:
             return Answer(facts, problems=[str(breach) for breach in breaches], exitcode=OUT_OF_BOUNDS)
-        return Answer(facts, [f"{len(bounds):,} gates hold for {corpus_dir}"])
+        gates_hold = f"{number_of(len(bounds), 'gate')} {'holds' if len(bounds) == 1 else 'hold'}"
+        return Answer(facts, [f"{gates_hold} for {corpus_dir}"])
 
     def _dossier(self, corpus_dir: str, opts: argparse.Namespace) -> Answer:
         """Exit code 1 where something could not be looked at. Raises: UsageError, InputError, StorageError."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from crawler.dataset.text_prints import TextPrint, TextPrints, decoded, is_comparable, printed
 from crawler.dataset.withdrawals import (
+    LIFETIMES,
     WITHDRAWALS,
     Line,
     PageLine,
@@ -84,6 +85,7 @@ class Refusals:
     texts: TextPrints[Refusal] = field(default_factory=TextPrints)
     older: TextPrints[Refusal] = field(default_factory=TextPrints)  # of fingerprints that were made before these
     passed: dict[str, str] = field(default_factory=dict)  # address → until when a record of it is gone, RFC 3339
+    expired: dict[str, str] = field(default_factory=dict)  # the same, where only a lifetime of the corpus was over
     taken_back: set[str] = field(default_factory=set)  # addresses of pages that had gone: nothing of them is there
 
     @classmethod
@@ -96,7 +98,8 @@ class Refusals:
 
     def __bool__(self) -> bool:
         """False where nothing at all is refused."""
-        return bool(self.domains or self.licences or self.addresses or self.texts or self.older or self.passed)
+        found = self.domains or self.licences or self.addresses or self.texts or self.older
+        return bool(found or self.passed or self.expired)
 
     def refusal(
         self,
@@ -147,7 +150,10 @@ class Refusals:
     def has_passed(self, record: Record) -> bool:
         """True for a record of a page whose time was over, or which opted out, after it was fetched."""
         url = record.get("url")
-        until = self.passed.get(address_of(url), "") if self.passed and url else ""
+        if not url or not (self.passed or self.expired):
+            return False
+        address = address_of(url)
+        until = max(self.passed.get(address, ""), self.expired.get(address, ""))
         return bool(until) and (record.get("crawled_at") or "") <= until
 
     def opt_out(self, record: Record) -> None:
@@ -202,7 +208,8 @@ class Refusals:
         reach = reach_of(wish)
         for address in {address_of(line["url"]), address_of(line.get("canonical_url") or line["url"])}:
             if reach == "nothing":
-                self.passed[address] = max(self.passed.get(address, ""), wish["time"])
+                ended = self.expired if wish.get("rule", "").startswith(LIFETIMES) else self.passed
+                ended[address] = max(ended.get(address, ""), wish["time"])
             else:
                 self.addresses.setdefault(address, Refusal("address", wish["number"]))
 

@@ -24,7 +24,9 @@ Reach = Literal["nothing", "address", "text"]
 their addresses, or also their texts, whatever the address."""
 OPTED_OUT = "opt-out found at a later visit"
 """Begins the rule of what goes because its page says no by now."""
-_PASSING = ("lifetimes at ", OPTED_OUT)
+LIFETIMES = "lifetimes at "
+"""Begins the rule of what goes because it is older than its corpus lets documents become: nobody asked."""
+_PASSING = (LIFETIMES, OPTED_OUT)
 """Begin the rules of withdrawals that refuse nothing, in lines of older versions, which do not say their reach."""
 
 

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer, Fields
 from crawler.operations.declared import WrongCall
 
@@ -22,7 +23,7 @@ FIELDS: Fields = {
     "to": ("string", "the stream, without user and password"),
     "state": ("string", "the folder that says what was sent"),
     "messages": ("integer", "messages that were sent"),
-    "kinds": ("object", "of these by kind: record, replace, withdraw, …"),
+    "kinds": ("object", "of these by kind: record, replace, moved, withdraw, …"),
 }
 
 
@@ -53,13 +54,18 @@ def stream(corpus: str, opts: argparse.Namespace) -> Answer:
     """Send, and say what was sent. Raises: WrongCall, StorageError, StreamError, FrontierError."""
     from crawler.dataset.outside import check_outside
     from crawler.storage.files.place import Place
+    from crawler.stream.message import StreamError
     from crawler.stream.open import open_target
     from crawler.stream.reader import Reader
     from crawler.stream.sender import Sender
     from crawler.stream.state import State
     from crawler.stream.target import address_of
 
-    address, place = address_of(opts.to), Place(corpus)
+    try:
+        address = address_of(opts.to)
+    except StreamError as error:
+        raise WrongCall(f"--to: {error}") from None
+    place = Place(corpus)
     if opts.state is None and place.remote:
         raise WrongCall("--state: a corpus in a store needs a folder on this machine that says what was sent")
     folder = opts.state or _beside(Path(corpus).resolve())
@@ -99,5 +105,6 @@ def _say(sentence: str) -> None:
 def _answer(told: Told, to: str, folder: Path) -> Answer:
     kinds = dict(sorted(told.kinds.items()))
     facts = {"to": to, "state": str(folder), "messages": told.messages, "kinds": kinds}
+    sent = f"{number_of(told.messages, 'message')} {'was' if told.messages == 1 else 'were'}"
     by_kind = f" ({', '.join(f'{count:,} {kind}' for kind, count in kinds.items())})" if kinds else ""
-    return Answer(facts, [f"{told.messages:,} messages were sent to {to}{by_kind}"])
+    return Answer(facts, [f"{sent} sent to {to}{by_kind}"])

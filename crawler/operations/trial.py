@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.common import reading
 from crawler.operations.declared import Load, Work, WrongCall
@@ -15,6 +16,7 @@ from crawler.operations.numbers import whole
 
 if TYPE_CHECKING:
     from crawler.config import Config
+    from crawler.dataset.mix.sources import Counts
     from crawler.observe.report.costs import Prices
     from crawler.trial.held_out import Kind
     from crawler.trial.trial import Compared, Trial
@@ -115,8 +117,19 @@ def _facts(found: Trial, config: Config) -> dict[str, Any]:
         spent = made.get(side.name.partition("@")[0])
         counts = {"documents": side.counts.read, "withdrawn": side.counts.withdrawn, "empty": side.counts.empty}
         cost = {"cpu_seconds": spent.cpu_seconds if spent else None, "cost": spent.cost if spent else None}
+        why = [
+            {"why": why, "corpus": corpus, "documents": count} for (why, corpus), count in side.counts.why.most_common()
+        ]
         sides.append(
-            {"name": side.name, **counts, "texts": side.texts, "pages": len(side.pages), "bytes": side.size, **cost}
+            {
+                "name": side.name,
+                **counts,
+                "why": why,
+                "texts": side.texts,
+                "pages": len(side.pages),
+                "bytes": side.size,
+                **cost,
+            }
         )
     return {
         "sides": sides,
@@ -136,15 +149,22 @@ def _kind(kind: Kind, rare: float) -> dict[str, Any]:
     return said | left | {"unreadable": kind.unreadable, "rare": round(rare, 5)}
 
 
+def _left_out(counts: Counts) -> str:
+    """How many documents of a side are not learned from, and why."""
+    why = [f"{count:,} {words} in {corpus}" for (words, corpus), count in counts.why.most_common()]
+    why += [f"{counts.empty:,} without a text"] * bool(counts.empty)
+    return f" (left out: {'; '.join(why)})" if why else ""
+
+
 def _lines(found: Trial) -> Iterator[str]:
     for side in found.sides:
-        yield f"{side.name}: {side.texts:,} texts of {len(side.pages):,} pages, {side.size:,} bytes"
+        texts, pages = number_of(side.texts, "text"), number_of(len(side.pages), "page")
+        yield f"{side.name}: {texts} of {pages}, {number_of(side.size, 'byte')}{_left_out(side.counts)}"
     for kind in found.kinds:
         counts = {words: getattr(kind, name) for name, words in _LEFT_OUT.items()} | {"not UTF-8": len(kind.unreadable)}
         why = "; ".join(f"{count:,} {words}" for words, count in counts.items() if count)
-        yield f"held out, {kind.name}: {len(kind.asked):,} texts, {kind.size:,} bytes" + (
-            f" (not: {why})" if why else ""
-        )
+        texts = number_of(len(kind.asked), "text")
+        yield f"held out, {kind.name}: {texts}, {kind.size:,} bytes" + (f" (left out: {why})" if why else "")
     pages = "the same pages on all sides" if found.same_pages else "the sides have other pages"
     yield f"{found.seeds} seeds; {pages}"
     for one in found.compared:
@@ -172,7 +192,8 @@ WORK = Work(
     {
         "sides": (
             "list of object",
-            "name, documents, withdrawn, empty, texts, pages, bytes; cpu_seconds and cost of the crawl, null where not "
+            "name, documents, withdrawn, empty, why (of the withdrawn: why, such as opted out or expired, the corpus "
+            "that says so, documents), texts, pages, bytes; cpu_seconds and cost of the crawl, null where not "
             "counted",
         ),
         "held_out": (

@@ -93,7 +93,7 @@ def wishes_of(
 
 def _again(place: Place, reason: str, by: str) -> Iterator[Wanted]:
     refused = refusals_of([place])
-    if refused.passed:
+    if refused.passed or refused.expired:
         wish = Wish(reason, revoked=refused.has_passed, rule=f"{AGAIN}: its time was over", by=by, reach="nothing")
         yield Wanted(wish)
     yield Wanted(

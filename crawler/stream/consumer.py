@@ -15,6 +15,7 @@ from typing import Protocol
 
 import orjson
 
+from crawler.number import number_of
 from crawler.problems import InputError
 from crawler.server.errors import FrontierError
 from crawler.storage.files.errors import StorageError
@@ -31,6 +32,8 @@ class Source(Protocol):
     """A stream to be read."""
 
     keeps_all: bool
+    shared: str
+    """Says that another table reads with the same group; "" = none does."""
 
     def read(self, positions: dict[int, Position]) -> list[Arrived]:
         """The next messages; empty where none came for a moment."""
@@ -99,22 +102,31 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--follow", action="store_true", help="wait for what comes")
     opts = parser.parse_args(words)
     try:
+        address_of(opts.url)
+    except InputError as error:
+        parser.error(str(error))
+    try:
         with (
-            closing(Table(opts.table)) as table,
             closing(source_of(opts.url, opts.group, opts.client_config)) as source,
+            closing(Table(opts.table)) as table,
         ):
             lacks = consume(source, table, follow=opts.follow)
-            sys.stdout.write(f"{table.count():,} pages are in {opts.table}\n")
+            shared = source.shared
+            count = table.count()
+            sys.stdout.write(f"{number_of(count, 'page')} {'is' if count == 1 else 'are'} in {opts.table}\n")
     except (InputError, FrontierError, StorageError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     except KeyboardInterrupt:
         return 130
     if lacks:
+        first = f"{shared}, then " if shared else ""
         sys.stderr.write(
-            f"error: {opts.url} lacks {lacks}, so that the table is behind; begin the stream anew with "
+            f"error: {opts.url} lacks {lacks}, so that the table is behind; {first}begin the stream anew with "
             "`gristmill stream … --from beginning`\n"
         )
+    elif shared:
+        sys.stderr.write(f"warning: {shared}; what one of them has read may be dropped before the other reads it\n")
     return 1 if lacks else 0
 
 

@@ -21,6 +21,8 @@ class KafkaSource:
 
     keeps_all = False
     """A compacted topic keeps the last message of each page: holes between are no loss."""
+    shared = ""
+    """The table says where to read on: who else has the group does not matter."""
 
     def __init__(self, address: Address, group: str, client_config: Path | None) -> None:
         self._topic, self._shown = address.name, address.shown

@@ -140,15 +140,17 @@ class Outgoing:
         self.send()
 
     # --- messages ----------------------------------------------------------------------------------------------------
-    def tell(self, key: bytes, url: str, found: Found, kind: str) -> tuple[int, int]:
-        """Tell the record of a page; answers lane and sequence."""
+    def tell(self, key: bytes, url: str, found: Found, kind: str, content: bytes) -> tuple[int, int]:
+        """Tell the record of a page; answers lane and sequence. content: digest of what it says."""
         lane = self.target.lane_of(url)
         if self.is_silent:
             return lane, 0
         line = encode(found.record)
         fits = len(line) <= self.target.largest
         where = None if fits else {"path": found.path, "line": found.line}
-        return lane, self._put(lane, kind, url, key, record=line if fits else None, reference=where)
+        return lane, self._put(
+            lane, kind, url, key, record=line if fits else None, reference=where, content=content.hex()
+        )
 
     def part_with(self, key: bytes, sent: Sent, kind: str, look: int) -> None:
         """Tell that a page is gone, and remember it."""

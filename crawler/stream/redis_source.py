@@ -9,8 +9,8 @@ from typing import Any
 
 from redis import exceptions as redis_errors
 
-from crawler.stream.message import Message, decoded
-from crawler.stream.redis_target import FIELD, OF_WITHDRAWALS, RedisTarget
+from crawler.stream.message import Message, StreamError, decoded
+from crawler.stream.redis_target import FIELD, OF_WITHDRAWALS, RedisTarget, numbers
 from crawler.stream.table import Arrived, Position
 from crawler.stream.target import Address
 
@@ -19,7 +19,10 @@ _BLOCK_MILLISECONDS = 500
 
 
 class RedisSource:
-    """One stream, read by one group. Raises: FrontierError where the server refuses us."""
+    """One stream, read by one group. Raises: FrontierError where the server refuses us, StreamError where no stream is.
+
+    shared: a sentence, where the group is ahead of the table, so that another one reads with it; "" = it is not.
+    """
 
     keeps_all = True
     """Messages are missing only where something is wrong, or was withdrawn."""
@@ -29,6 +32,18 @@ class RedisSource:
         self._name = self._stream.name
         self._erased: set[tuple[int, int]] = set()  # epoch and sequence of what withdrawals deleted
         self._read_to = "-"
+        self._looked = False
+        self.shared = ""
+        try:
+            self._check_there()
+        except BaseException:
+            self.close()
+            raise
+
+    def _check_there(self) -> None:
+        if self._stream.present(0, {}) is None:
+            url = self._stream.url
+            raise StreamError(f"{url}: there is no such stream; correct its name, or begin it with `gristmill stream`")
 
     def close(self) -> None:
         """Let go of the server."""
@@ -37,6 +52,9 @@ class RedisSource:
     def read(self, positions: dict[int, Position]) -> list[Arrived]:
         """The next messages; empty where none came for half a second."""
         place = positions[0].place if 0 in positions else "0-0"
+        if not self._looked:
+            self._looked = True
+            self._look(place)
         self._note(place)
         found = self._stream.call(lambda redis: redis.xread({self._name: place}, _AT_ONCE, _BLOCK_MILLISECONDS))
         entries = [entry for _, some in found or () for entry in some]
@@ -47,6 +65,17 @@ class RedisSource:
         if 0 in positions:
             self._note(positions[0].place)
 
+    def _look(self, place: str) -> None:
+        """See whether somebody else reads with the group."""
+        groups = self._stream.call(lambda redis: redis.xinfo_groups(self._name))
+        at = next((group["last-delivered-id"] for group in groups if group["name"] == self._group.encode()), b"0-0")
+        if numbers(at) > numbers(place):
+            self.shared = (
+                f"the group {self._group!r} has read {self._stream.url} up to {at.decode()}, further than this table: "
+                "another table reads with it, or this one is an older copy; give each table a group of its own with "
+                "--group NAME"
+            )
+
     def _note(self, place: str) -> None:
         async def note(redis: Any) -> None:
             try:
@@ -54,7 +83,8 @@ class RedisSource:
             except redis_errors.ResponseError as error:
                 if not str(error).startswith(("NOGROUP", "The XGROUP subcommand requires the key", "ERR")):
                     raise
-                await redis.xgroup_create(self._name, self._group, place, mkstream=True)
+                if await redis.exists(self._name):  # a server that was emptied gets the stream from its sender, not us
+                    await redis.xgroup_create(self._name, self._group, place)
 
         self._stream.call(note)
 

@@ -51,10 +51,10 @@ class RedisTarget:
             said = said_by_server(error)
             if isinstance(said, (redis_errors.AuthenticationError, redis_errors.NoPermissionError)):
                 raise FrontierMisconfigured(
-                    f"{self._server} refuses the user or the password: {said}; the user is part of --to, the password "
-                    "stands in STREAM_PASSWORD"
+                    f"{self._server} refuses the user or the password: {said}; the user is part of the address, the "
+                    "password stands in STREAM_PASSWORD"
                 ) from error
-            why = untrusted(error) or f"does not answer ({error}); start it, or correct --to"
+            why = untrusted(error) or f"does not answer ({error}); start it, or correct the address"
             raise FrontierUnavailable(f"the server of the stream at {self._server} {why}") from error
         if policy != KEEPS_EVERYTHING:
             raise FrontierMisconfigured(
@@ -87,7 +87,7 @@ class RedisTarget:
             if "no such key" in str(error):
                 return None
             raise Problem(f"{self.url}: not a stream ({error}); name another one") from error
-        found, sequence = _numbers(facts["last-generated-id"])
+        found, sequence = numbers(facts["last-generated-id"])
         if not (found or sequence):
             return None
         last = facts.get("last-entry")
@@ -152,12 +152,12 @@ class RedisTarget:
     def _needed(self, group: dict[str, Any]) -> tuple[int, int]:
         """The first id that a group may still ask for."""
         if not group["pending"]:
-            return _numbers(group["last-delivered-id"])
+            return numbers(group["last-delivered-id"])
         waiting = self.call(lambda redis: redis.xpending(self.name, group["name"]))
-        return _numbers(waiting["min"] or group["last-delivered-id"])
+        return numbers(waiting["min"] or group["last-delivered-id"])
 
 
-def _numbers(name: bytes | str) -> tuple[int, int]:
+def numbers(name: bytes | str) -> tuple[int, int]:
     """Epoch and sequence of an id."""
     text = name.decode() if isinstance(name, bytes) else name
     epoch, _, sequence = text.partition("-")

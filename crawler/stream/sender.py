@@ -10,16 +10,27 @@ import hashlib
 import logging
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from crawler.dataset.pages import identity, page_key, page_name
 from crawler.dataset.refused import address_of
 from crawler.dataset.supersede import BY
-from crawler.dataset.withdrawals import log_lines, undone
+from crawler.dataset.withdrawals import LIFETIMES, log_lines, undone
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import encode
-from crawler.stream.message import EXPIRE, FOR_GOOD, RECORD, RELEASE, REMOVE, REPLACE, SUPERSEDE, WITHDRAW
+from crawler.stream.message import (
+    EXPIRE,
+    FOR_GOOD,
+    MOVED,
+    PLACE,
+    RECORD,
+    RELEASE,
+    REMOVE,
+    REPLACE,
+    SUPERSEDE,
+    WITHDRAW,
+)
 from crawler.stream.outgoing import Outgoing, Told
 from crawler.stream.reader import Found, Reader, Standing
 from crawler.stream.state import Sent, State
@@ -27,10 +38,39 @@ from crawler.stream.target import LostError, Target
 
 log = logging.getLogger(__name__)
 _TRIES = 5
+_SIZE = 16  # bytes of a digest
 _MOST_LATER = 1_000
-_LIFETIMES = "lifetimes at "
 _SHARE = 10
 """A look at everything that only settles what later visits replaced takes at most this part of the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """Of a record: of all that is told, and of its content, whatever place of the archive it stands at."""
+
+    whole: bytes
+    content: bytes
+
+    @classmethod
+    def of(cls, one: Found, largest: int) -> Digest:
+        """Of this record; of one that is larger than `largest` bytes a reference is told."""
+        line = encode(one.record)
+        where = f"{one.path} {one.line}".encode() if len(line) > largest else b""
+        content = encode({name: value for name, value in one.record.items() if name not in PLACE})
+        return cls(_hashed(line + where), _hashed(content))
+
+    @property
+    def stored(self) -> bytes:
+        """As the state keeps both."""
+        return self.whole + self.content
+
+    def is_told(self, sent: Sent | None) -> bool:
+        """True where this was told last of the page."""
+        return sent is not None and sent.digest is not None and sent.digest[:_SIZE] == self.whole
+
+    def is_moved(self, sent: Sent) -> bool:
+        """True where all but the place was told last; of what an older version told nobody knows it."""
+        return sent.digest is not None and sent.digest[_SIZE:] == self.content
 
 
 class Sender:
@@ -157,7 +197,7 @@ class Sender:
         for one in self._reader.everything():
             key = page_key(one.record)
             sent = self._state.page(key)
-            if sent is not None and sent.digest and sent.rank > _rank(one) and sent.digest != self._digest(one):
+            if sent is not None and sent.digest and sent.rank > _rank(one) and not self._digest(one).is_told(sent):
                 # of two records of one page that of the later visit counts: it may still come
                 if sent.seen == self._look:
                     continue
@@ -176,14 +216,17 @@ class Sender:
     def _take(self, key: bytes, sent: Sent | None, one: Found, kind: str) -> None:
         """Tell a record, unless it was told."""
         digest = self._digest(one)
-        if sent is not None and sent.digest == digest:
-            if sent.seen != self._look:
+        if sent is not None and digest.is_told(sent):
+            if sent.digest != digest.stored:
+                self._state.set_page(key, replace(sent, digest=digest.stored, seen=self._look))
+            elif sent.seen != self._look:
                 self._state.see(key, self._look)
             return
         url = page_name(one.record)
-        kind = REPLACE if sent is not None and sent.digest else kind
-        lane, sequence = self._out.tell(key, url, one, kind)
-        self._state.set_page(key, Sent(url, digest, kind, _rank(one), lane, sequence, self._look))
+        if sent is not None and sent.digest:
+            kind = MOVED if digest.is_moved(sent) else REPLACE
+        lane, sequence = self._out.tell(key, url, one, kind, digest.content)
+        self._state.set_page(key, Sent(url, digest.stored, kind, _rank(one), lane, sequence, self._look))
         self._out.flush()
 
     def _part_with_unseen(self, standing: Standing) -> None:
@@ -210,7 +253,7 @@ class Sender:
         found: dict[str, tuple[str, str]] = {}
         for line in lines:
             if line["kind"] == "page" and line["was"] == "kept" and line["number"] not in back:
-                kind = EXPIRE if rules.get(line["number"], "").startswith(_LIFETIMES) else WITHDRAW
+                kind = EXPIRE if rules.get(line["number"], "").startswith(LIFETIMES) else WITHDRAW
                 url = line.get("canonical_url") or line["url"]
                 found[address_of(url)] = (url, kind)
         return found
@@ -223,10 +266,12 @@ class Sender:
         told = int(self._state.fact("version") or 0)
         return {step.operation for step in standing.steps if step.version > told}
 
-    def _digest(self, one: Found) -> bytes:
-        line = encode(one.record)
-        where = f"{one.path} {one.line}".encode() if len(line) > self._target.largest else b""
-        return hashlib.blake2b(line + where, digest_size=16).digest()
+    def _digest(self, one: Found) -> Digest:
+        return Digest.of(one, self._target.largest)
+
+
+def _hashed(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_SIZE).digest()
 
 
 def _rank(one: Found) -> str:

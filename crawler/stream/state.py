@@ -31,8 +31,10 @@ CREATE INDEX IF NOT EXISTS texts_by_sequence ON texts (sequence);
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What was said last of a page. digest: of its record, empty where it is to be sent again, None where it is gone.
-    rank: of the visit; seen: the look that saw it in the corpus."""
+    """What was said last of a page. digest: of its record, then of its content (older versions wrote only the first),
+    empty where it is to be sent again, None where it is gone. rank: of the visit; seen: the look that saw it in the
+    corpus.
+    """
 
     url: str
     digest: bytes | None

@@ -1,7 +1,7 @@
 """The table of a consumer: one row a page, in DuckDB, always what the messages that were read so far say.
 
 Rows and the position in the stream are written in one transaction: after a death the same messages are read again, and
-none counts twice.
+none counts twice. `content` says what was embedded: a row in which it is the same needs no embedding again.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ from crawler.stream.message import BEGIN, COMPLETE, FOR_GOOD, RESUME, Message, S
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages (key VARCHAR PRIMARY KEY, lane INTEGER, epoch BIGINT, sequence BIGINT, version INTEGER,
-    time VARCHAR, record VARCHAR, reference VARCHAR);
+    time VARCHAR, record VARCHAR, reference VARCHAR, content VARCHAR);
+ALTER TABLE pages ADD COLUMN IF NOT EXISTS content VARCHAR;
 CREATE TABLE IF NOT EXISTS positions (lane INTEGER PRIMARY KEY, epoch BIGINT, sequence BIGINT, place VARCHAR,
     lacks VARCHAR);
 """
 _UPSERT = """
 INSERT INTO pages SELECT unnest(?::VARCHAR[]), unnest(?::INTEGER[]), unnest(?::BIGINT[]), unnest(?::BIGINT[]),
-    unnest(?::INTEGER[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[])
+    unnest(?::INTEGER[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]),
+    unnest(?::VARCHAR[])
 ON CONFLICT (key) DO UPDATE SET lane = excluded.lane, epoch = excluded.epoch, sequence = excluded.sequence,
-    version = excluded.version, time = excluded.time, record = excluded.record, reference = excluded.reference
+    version = excluded.version, time = excluded.time, record = excluded.record, reference = excluded.reference,
+    content = excluded.content
 """
 _WITHDRAW = "DELETE FROM pages WHERE key = ? AND lane = ? AND (epoch, sequence) < (?, ?)"
 Excused = Callable[[Message, range], bool]
@@ -130,7 +133,7 @@ class Table:
 def _row(one: Message) -> list[Any]:
     record = None if one.record is None else one.record.decode()
     reference = None if one.reference is None else orjson.dumps(one.reference).decode()
-    return [one.key, one.lane, one.epoch, one.sequence, one.version, one.time, record, reference]
+    return [one.key, one.lane, one.epoch, one.sequence, one.version, one.time, record, reference, one.content]
 
 
 def _moved(at: Position, message: Message, excused: Excused | None) -> tuple[Position, bool]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from crawler.config import Config
+from crawler.number import number_of
 from crawler.problems import InputError
 from crawler.storage.files.place import Place
 from crawler.trial import held_out, instrument
@@ -104,7 +105,8 @@ def run(
     sides = Sides(names, config, lambda count: progress(f"{count:,} documents"))
     kinds = held_out.read(given, sides)
     if len(sides.groups) < 2 * seeds:
-        raise InputError([f"{len(sides.groups):,} pages are too few for {seeds} seeds of different pages; give more"])
+        pages = f"{number_of(len(sides.groups), 'page')} {'is' if len(sides.groups) == 1 else 'are'}"
+        raise InputError([f"{pages} too few for {seeds} seeds of different pages; give more"])
     same = sides.same_pages
     taken = samples(sides.groups, len(names), seeds, size, same_pages=same)
     if empty := next((one for one in taken if not one.texts), None):
@@ -182,7 +184,7 @@ def _weaknesses(found: Trial, sides: Sides, taken: Sequence[Sample]) -> Iterator
         yield "one kind of held-out texts: a difference may be of that kind alone; give --held-out of two kinds"
     least = min(taken, key=lambda one: one.groups)
     if least.groups < FEW_PAGES:
-        pages = f"{least.groups:,} page{'s' if least.groups > 1 else ''}"
+        pages = number_of(least.groups, "page")
         name = found.sides[least.side].name
         yield f"a sample of {name} has {pages} only: intervals are wide; give larger corpora, or fewer --seeds"
     if (small := min(one.size for one in taken)) < FEW_BYTES:
@@ -192,7 +194,7 @@ def _weaknesses(found: Trial, sides: Sides, taken: Sequence[Sample]) -> Iterator
         yield f"one page and its copies have {most:,} of {total:,} bytes: samples differ in size because of it"
     for kind in found.kinds:
         if (sites := len({one.site for one in kind.asked})) < FEW_SITES:
-            yield f"{kind.name}: texts of {sites} site{'s' if sites > 1 else ''} only; give more of them"
+            yield f"{kind.name}: texts of {number_of(sites, 'site')} only; give more of them"
     for name, share in found.rare.items():
         if share > MUCH_RARE:
             yield (

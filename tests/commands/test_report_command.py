@@ -88,6 +88,7 @@ def test_a_gate_that_a_second_one_would_hide_is_a_wrong_call(scrapy, corpus, tmp
 def test_gates_that_hold_exit_with_0(scrapy, corpus, tmp_path):
     done = scrapy(*gates(tmp_path, "whole: {uniqueness: {min: 1}, kept: {min: 6, max: 6}}\nday: {kept: {min: 1}}\n"))
     assert (done.code, done.out, done.err) == (0, "3 gates hold for corpus\n", "")
+    assert scrapy(*gates(tmp_path, "whole: {kept: {min: 6}}\n")).out == "1 gate holds for corpus\n"
 
 
 def test_what_is_out_of_bounds_is_named_with_value_and_bound_and_exits_with_3(scrapy, corpus, tmp_path):

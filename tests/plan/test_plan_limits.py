@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 from tests.plan.conftest import Desk, Mill, crawl_of
@@ -22,6 +23,10 @@ def test_a_limit_of_each_run_and_one_of_all_stop_real_crawls_and_the_status_name
         assert desk.plan("run", "--run", "two").code == 0, desk.calls[-1].err
         assert "the limit money:16 is reached" in desk.calls[-1].err
         assert 16 <= len(mill.log) <= 17
+        said = desk.plan("status").out
+        assert f"mill: spent money: {len(mill.log)}.0000\n" in said
+        assert re.search(r"^mill: spent time: [0-9.]+ s$", said, re.MULTILINE), said
+        assert re.search(r"^mill: spent bytes: [0-9.,]+ k?B$", said, re.MULTILINE), said
         (crawl,) = desk.facts("status")["crawls"]
         assert (crawl["limit"], crawl["spent"]["money"]) == ("in_all.money: 16", len(mill.log))
         assert [one["state"] for one in crawl["seeds"]] == ["stopped by in_all.money: 16"]
@@ -32,6 +37,8 @@ def test_a_limit_of_each_run_and_one_of_all_stop_real_crawls_and_the_status_name
 
 def test_a_limit_of_a_seed_stops_it_and_a_crawl_without_one_is_complete(desk: Desk, mill: Mill) -> None:
     desk.write(crawl_of(mill) + "limits: {seed: {fetched: 3}}\n")
-    assert desk.plan("run").code == 0
+    assert ": 1 crawl, 1 task: mill\n" in desk.plan("check").out
+    done = desk.plan("run")
+    assert (done.code, ": 1 task ran, the others were done\n" in done.out) == (0, True)
     (crawl,) = desk.facts("status")["crawls"]
     assert (pages(mill), [one["state"] for one in crawl["seeds"]]) == (3, ["stopped by seed.fetched: 3"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
+import sqlite3
 
 import orjson
 import pytest
@@ -14,15 +16,21 @@ from crawler.dataset.select import Selection, select
 from crawler.dataset.supersede import supersede
 from crawler.dataset.versions import Cause
 from crawler.document import DropReason, Reason
+from crawler.operations.declared import WrongCall
+from crawler.operations.stream import declare, stream
 from crawler.storage.corpus.recovery import recover
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import cut_to_last_frame
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import released
 from crawler.storage.files.shards import seal_shard
-from crawler.stream.message import StreamError
+from crawler.stream.consumer import consume, main, source_of
+from crawler.stream.message import PLACE, StreamError
+from crawler.stream.state import FILE
+from crawler.stream.table import Table
 from crawler.stream.target import address_of
 from tests.support.streaming import Line, exported, stream_at
+from tests.support.three_domains import fill
 
 pytest.importorskip("duckdb", reason="duckdb is optional")
 NOW = 1_800_000_000.0
@@ -380,3 +388,106 @@ def test_a_password_comes_out_of_the_environment_and_is_shown_nowhere(monkeypatc
 def test_an_address_that_names_no_stream_is_refused_with_what_is_expected(url):
     with pytest.raises(StreamError, match="expected redis://host:port/STREAM"):
         address_of(url)
+
+
+def test_a_wrong_call_of_the_command_is_told_as_one(folder):
+    folder.filled(range(1))
+    parser = argparse.ArgumentParser()
+    declare(parser)
+    with pytest.raises(WrongCall, match="--to: 'nowhere': expected redis://host:port/STREAM"):
+        stream(str(folder.path), parser.parse_args(["--to", "nowhere"]))
+
+
+# --- what moves within the archive -----------------------------------------------------------------------------------
+def erase(line, number):
+    url = f"https://birch.example/{number}"
+    withdraw(Place(str(line.corpus)), Wish("asked", revoked=lambda record: record["url"] == url), now=NOW)
+
+
+def test_pages_whose_archive_is_renamed_are_told_as_moved_and_need_no_embedding_again(line, client):
+    fill(line.corpus)
+    line.send()
+    assert line.read() == ""
+    told = {one["key"]: one for one in messages(client) if "record" in one}
+    erase(line, 0)
+    kinds = line.send()
+    assert set(kinds) == {"withdraw", "moved"} and kinds["moved"] > 0
+    for one in messages(client):
+        if one["kind"] == "moved":
+            before = told[one["key"]]
+            differ = {name for name, value in one["record"].items() if before["record"][name] != value}
+            assert "warc_file" in differ <= PLACE
+            assert one["content"] == before["content"]
+    assert assert_equal(line) == len(told) - 1
+
+
+def test_a_page_whose_text_changes_while_its_archive_is_renamed_is_replaced(line, client):
+    fill(line.corpus)
+    line.send()
+    told = {one["key"]: one["content"] for one in messages(client) if "record" in one}
+    erase(line, 0)
+    changed = lambda record: record | {"title": "Another"} if record["url"] in told else record  # noqa: E731
+    rewrite(Place(str(line.corpus)), changed, Cause("select", "why", NOW))
+    kinds = line.send()
+    assert (kinds["replace"], kinds.get("moved")) == (len(told) - 1, None)
+    replaced = [one for one in messages(client) if one["kind"] == "replace"]
+    assert all(one["content"] != told[one["key"]] for one in replaced)
+    line.send("beginning")
+    again = {one["key"]: one["content"] for one in messages(client) if one["kind"] == "record"}
+    assert again == {one["key"]: one["content"] for one in replaced}
+    assert assert_equal(line) == len(told) - 1
+
+
+def test_a_state_of_an_older_version_sends_nothing_again_and_learns_what_moves(line):
+    fill(line.corpus)
+    line.send()
+    with contextlib.closing(sqlite3.connect(line.folder / "state" / FILE)) as state:
+        state.execute("UPDATE pages SET digest = substr(digest, 1, 16)")
+        state.commit()
+    assert line.send() == {}
+    erase(line, 0)
+    assert set(line.send()) == {"withdraw", "moved"}
+
+
+# --- the consumer's command ------------------------------------------------------------------------------------------
+def test_a_consumer_of_a_stream_that_is_not_there_names_it_and_makes_none(line, redis_url, client, capsys):
+    before = client.keys()
+    assert main([stream_at(redis_url, "pagse"), str(line.folder / "table.duckdb")]) == 1
+    assert "pagse: there is no such stream; correct its name" in capsys.readouterr().err
+    assert client.keys() == before
+    assert not (line.folder / "table.duckdb").exists()
+
+
+def test_a_consumer_makes_no_stream_on_a_server_that_was_emptied(line, folder, client):
+    folder.filled(range(3))
+    line.send()
+    source = source_of(line.url, "table")
+    with contextlib.closing(source), contextlib.closing(Table(line.folder / "table.duckdb")) as table:
+        consume(source, table, follow=False)
+        client.flushall()
+        assert source.read(table.positions()) == []
+        assert client.keys() == []
+
+
+def test_a_second_table_with_the_group_of_the_first_is_told_to_take_its_own(line, folder, capsys):
+    folder.filled(range(3))
+    line.send()
+    first, second = (str(line.folder / f"{name}.duckdb") for name in ("first", "second"))
+    assert main([line.url, first]) == 0
+    assert capsys.readouterr().err == ""
+    assert main([line.url, second]) == 0
+    assert "warning: the group 'consumer' has read" in capsys.readouterr().err
+    assert main([line.url, first]) == 0
+    line.send()  # trims what the group has read
+    assert main([line.url, str(line.folder / "third.duckdb")]) == 1
+    said = capsys.readouterr().err
+    assert "give each table a group of its own with --group NAME, then begin the stream anew" in said
+
+
+def test_a_consumer_speaks_of_the_address_and_a_wrong_one_is_a_wrong_call(tmp_path, capsys):
+    assert main([f"unix://{tmp_path}/none?stream=pages", str(tmp_path / "table.duckdb")]) == 1
+    said = capsys.readouterr().err
+    assert "correct the address" in said and "--to" not in said
+    with pytest.raises(SystemExit) as ended:
+        main(["nowhere", str(tmp_path / "table.duckdb")])
+    assert ended.value.code == 2

@@ -9,14 +9,18 @@ import numpy as np
 import pytest
 
 from crawler.config import from_mapping
+from crawler.dataset.exclude import Wish, withdraw
 from crawler.operations.answer import Schema, encoded
 from crawler.operations.trial import NOT_SHOWN, WORK
 from crawler.problems import InputError
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
+from crawler.storage.files.records import record_of
 from crawler.trial import instrument
 from crawler.trial.difference import BETTER, EQUAL, WORSE, Held, difference
 from crawler.trial.samples import PAGES, SIZE
 from crawler.trial.trial import ALL, Trial, run
+from tests.support.corpus_folder import Folder, document
 from tests.support.operations import answer_of
 from tests.trial.made import held_out, pages, with_copies, with_menu, write
 
@@ -117,6 +121,29 @@ def test_a_text_is_recited_the_more_the_more_often_it_was_there(tmp_path, texts)
     assert 0 < copies.once < copies.several_times < 1
 
 
+def test_the_text_says_how_many_of_each_side_are_left_out_and_why(tmp_path, texts, capsys):
+    folder = Folder(tmp_path / "corpus")
+    corpus = folder.opened()
+    for number, one in enumerate(CLEAN[:30]):
+        corpus.keep(record_of(document(number, url=one["url"], canonical_url=one["url"], text=one["text"])))
+    corpus.close()
+    withdraw(Place(str(folder.path)), Wish(urls=(CLEAN[0]["url"],), reason="asked"), now=1.8e9)
+    plain = write(tmp_path / "b.jsonl", [*CLEAN[:30], {"url": "https://empty.example/", "text": ""}])
+    found = answer_of(WORK, "--held-out", texts, "--seeds", 2, str(folder.path), plain)
+    out = capsys.readouterr().out
+    assert f"(left out: 1 withdrawn in {folder.path}; 1 without a text)\n" in out
+    assert found.facts["sides"][1]["why"] == [{"why": "withdrawn", "corpus": str(folder.path), "documents": 1}]
+
+
+def test_one_text_is_told_as_one(tmp_path, capsys):
+    one, other = (write(tmp_path / f"{n}.jsonl", CLEAN[n : n + 8]) for n in (0, 8))
+    held = tmp_path / "one"
+    (held / "poem").mkdir(parents=True)
+    (held / "poem" / "a.txt").write_text("A poem that nobody has learned from so far. " * 30)
+    answer_of(WORK, "--held-out", str(held / "poem"), "--seeds", 2, one, other)
+    assert "held out, poem: 1 text, " in capsys.readouterr().out
+
+
 # --- gate ------------------------------------------------------------------------------------------------------------
 def test_the_gate_holds_for_what_is_no_worse_and_ends_with_3_for_what_is_or_may_be(tmp_path, texts):
     clean, same = (write(tmp_path / f"{name}.jsonl", CLEAN) for name in ("clean", "same"))
@@ -168,6 +195,19 @@ def test_a_side_without_texts_and_one_that_is_too_small_are_named(tmp_path, text
         run([clean, empty], [texts], CONFIG)
     with pytest.raises(InputError, match=r"small\.jsonl: has too few pages for 5 seeds"):
         run([clean, small], [texts], CONFIG)
+
+
+def test_a_record_without_a_text_is_told_in_words_of_a_trial(tmp_path, texts):
+    clean = write(tmp_path / "clean.jsonl", CLEAN[:40])
+    without = write(tmp_path / "notext.jsonl", [{"url": "https://a.example/", "body": "x"}])
+    with pytest.raises(
+        StorageError, match=r"notext\.jsonl:1: the field 'text' has to be there.*there is: body, url"
+    ) as caught:
+        run([clean, without], [texts], CONFIG)
+    assert "sources." not in str(caught.value)
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(StorageError, match=r"^\S+nothing: no file that ends in"):
+        run([clean, str(tmp_path / "nothing")], [texts], CONFIG)
 
 
 def test_a_side_given_twice_is_an_error(tmp_path, texts):

@@ -8,6 +8,8 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.lifetimes import Lifetimes, remove_lapsed, wish_of
+from crawler.dataset.select import Selection, select
 from crawler.problems import InputError
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
@@ -102,6 +104,25 @@ def test_withdrawn_documents_of_a_corpus_are_counted_and_not_learned_from(tmp_pa
     withdraw(place, Wish(urls=(CLEAN[0]["url"],), reason="asked"), now=1.8e9)
     sides = read(str(folder.path), write(tmp_path / "b.jsonl", CLEAN[:6]))
     assert [side.texts for side in sides.found] == [5, 5]
+    asked = {("withdrawn", str(folder.path)): 1}
+    assert [side.counts.why for side in sides.found] == [{}, asked], "a person asked: it holds on every side"
+
+
+def test_what_has_expired_in_one_corpus_stays_on_the_side_that_was_not_made_of_it(tmp_path):
+    folder = Folder(tmp_path / "corpus")
+    corpus = folder.opened()
+    for number, one in enumerate(CLEAN[:6]):
+        corpus.keep(record_of(document(number, url=one["url"], canonical_url=one["url"], text=one["text"])))
+    corpus.close()
+    place, chosen = Place(str(folder.path)), tmp_path / "chosen"
+    select(place, Place(str(chosen)), Selection(), max_bytes=10**6, now=1.79e9)
+    old = frozenset(one["url"] for one in CLEAN[:2])
+    remove_lapsed(place, wish_of(old, Lifetimes({"*": 1.0}), now=1.8e9), now=1.8e9)
+    plain = write(tmp_path / "b.jsonl", CLEAN[:6])
+    assert [side.texts for side in read(str(folder.path), plain).found] == [4, 6]
+    made_of_it, other = read(str(chosen), plain).found
+    assert (made_of_it.texts, made_of_it.counts.why) == (4, {("expired", str(folder.path)): 2})
+    assert (other.texts, other.counts.why) == (6, {})
 
 
 # --- held-out texts --------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def _source(name: str) -> Source:
     is_files = name.endswith(suffixes()) or (
         path.is_dir() and not any((path / own).exists() for own in (MANIFEST, LEDGERS))
     )
-    return Source(name, None if is_files else name, (name,) if is_files else (), {}, {}, 1.0)
+    return Source(name, None if is_files else name, (name,) if is_files else (), {}, {}, 1.0, is_named=False)
 
 
 def rule_in_words(keep: Sequence[str]) -> str:

@@ -1,13 +1,16 @@
 """The sources of a mixture are read here: our corpora and their versions, and files of others under our field names.
 
 What a corpus has withdrawn is left out of every source, and also what the corpora refuse that a source was made of, and
-what was fetched of a page before a visit of any of the sources found an opt-out.
+what was fetched of a page before a visit of any of the sources found an opt-out: somebody asked. What is older than a
+corpus lets documents become is left out of that corpus and of what was made of it: nobody asked anything of others.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -17,7 +20,8 @@ import orjson
 from crawler.dataset.annotations.joined import reader_of
 from crawler.dataset.diff import Side, side_of
 from crawler.dataset.mix.spec import Source
-from crawler.dataset.registry.behind import refusals_of
+from crawler.dataset.refused import PASSED, Refusal, Refusals
+from crawler.dataset.registry.behind import corpora_behind
 from crawler.dataset.registry.derived import folders_around, version_hash
 from crawler.dataset.supersede import optouts_in, read_latest
 from crawler.document import RECORD_FIELDS
@@ -36,12 +40,16 @@ _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "int64": (int,), "doubl
 
 @dataclass(slots=True)
 class Counts:
-    """What became of the records of one source. empty: without a text. left_out: that `where` does not hold for."""
+    """What became of the records of one source. empty: without a text. left_out: that `where` does not hold for.
+
+    why: of the withdrawn ones, by what became of them ("withdrawn", "opted out", "expired") and in which corpus.
+    """
 
     read: int = 0
     withdrawn: int = 0
     empty: int = 0
     left_out: int = 0
+    why: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 class Sources:
@@ -51,11 +59,24 @@ class Sources:
         self._specs = specs
         self._sides = {each.name: side_of(each.corpus) for each in specs if each.corpus is not None}
         self._files = {each.name: _files_of(each) for each in specs if each.corpus is None}
-        derived = folders_around(path for paths in self._files.values() for path in paths)
-        self._refused = refusals_of([*(side.place for side in self._sides.values()), *map(Place, derived.values())])
+        own = {each.name: self._made_of(each.name) for each in specs}
+        self._places = list({place.url: place for places in own.values() for place in places}.values())
+        self._refused = Refusals.of(self._places)
+        self._refused.expired.clear()
         for side in self._sides.values():
             for record in optouts_in(side.place):
                 self._refused.opt_out(record)
+        expired = {place.url: Refusals(expired=Refusals.of([place]).expired) for place in self._places}
+        self._expired = {
+            name: [(place.url, expired[place.url]) for place in places if expired[place.url]]
+            for name, places in own.items()
+        }
+
+    def _made_of(self, name: str) -> list[Place]:
+        """The corpora and derived folders that a source is, lies in, or was made of."""
+        side = self._sides.get(name)
+        given = [side.place] if side else list(map(Place, folders_around(self._files[name]).values()))
+        return [*given, *corpora_behind(given)]
 
     def read(self, number: int, found: Counts) -> Iterator[Record]:
         """The documents of a source, each with all fields of the record, in the order of its files."""
@@ -63,14 +84,35 @@ class Sources:
         annotated = self._annotated(spec)
         for record in self._records(spec):
             found.read += 1
-            if self._refused.of_record(record):
+            if refusal := self._refused.of_record(record):
                 found.withdrawn += 1
+                found.why[self._why(record, refusal)] += 1
+            elif url := next((url for url, expired in self._expired[spec.name] if expired.has_passed(record)), ""):
+                found.withdrawn += 1
+                found.why["expired", url] += 1
             elif not record.get("text"):
                 found.empty += 1
             elif spec.where is not None and not spec.where.holds(annotated(record)):
                 found.left_out += 1
             else:
                 yield record
+
+    def _why(self, record: Record, refusal: Refusal) -> tuple[str, str]:
+        """What became of a refused record, but not by its age, and in which corpus."""
+        words = "opted out" if refusal is PASSED else "withdrawn"
+        return words, next((url for url, refused in self._by_place if refused.of_record(record)), "")
+
+    @cached_property
+    def _by_place(self) -> list[tuple[str, Refusals]]:
+        found = []
+        for place in self._places:
+            refused = Refusals.of([place])
+            refused.expired.clear()
+            if any(side.place.url == place.url for side in self._sides.values()):
+                for record in optouts_in(place):
+                    refused.opt_out(record)
+            found.append((place.url, refused))
+        return found
 
     def _annotated(self, spec: Source) -> Callable[[Record], Record]:
         side = self._sides.get(spec.name)
@@ -147,7 +189,7 @@ def _files_of(source: Source) -> list[Path]:
         files = [path for path in paths if path.name.endswith(suffixes()) and path.is_file()]
         if not files:
             raise StorageError(
-                f"sources.{source.name}.files: {text}: no file that ends in {', '.join(suffixes())}; correct the path"
+                f"{source.at('files')}{text}: no file that ends in {', '.join(suffixes())}; correct the path"
             )
         found |= dict.fromkeys(files)
     return list(found)
@@ -197,9 +239,16 @@ def _ours(source: Source, theirs: Any, where: str) -> Record:
         record[name] = value
     record |= source.constants
     if "text" not in source.fields and not isinstance(theirs.get("text", 0), str | None):
-        raise StorageError(f"{where}: no text; say which field it is: sources.{source.name}.fields.text")
+        raise StorageError(f"{where}: {_without_text(source, theirs)}")
     record["domain"] = record["domain"] or _domain_of(record["url"] or "")
     return record
+
+
+def _without_text(source: Source, theirs: dict[str, Any]) -> str:
+    if source.is_named:
+        return f"no text; say which field it is: sources.{source.name}.fields.text"
+    there = ", ".join(sorted(map(str, theirs))[:20]) or "nothing"
+    return f"the field 'text' has to be there, as a string (there is: {there}); give records whose text has this name"
 
 
 def _domain_of(url: str) -> str | None:

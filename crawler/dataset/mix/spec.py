@@ -38,7 +38,7 @@ class Source:
     """One source. corpus: CORPUS_DIR, or `DIR@N`; else files of others. epochs: how often its tokens may be used.
 
     fields: our field -> the field of theirs. constants: fields that every document of the source has. where: holds for
-    the documents that are used.
+    the documents that are used. is_named: by a mixture; else the name is the path that somebody gave.
     """
 
     name: str
@@ -48,6 +48,11 @@ class Source:
     constants: Mapping[str, Any]
     epochs: float
     where: Condition | None = None
+    is_named: bool = True
+
+    def at(self, key: str) -> str:
+        """Begins what is said of one of its keys, in the words of a mixture; nothing where none names it."""
+        return f"sources.{self.name}.{key}: " if self.is_named else ""
 
 
 @dataclass(frozen=True, slots=True)
