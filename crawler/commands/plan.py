@@ -23,7 +23,7 @@ from crawler.plan.model import Plan
 from crawler.plan.read import read
 from crawler.plan.run import run
 from crawler.plan.seeds import seeds_of
-from crawler.plan.status import standing, versions
+from crawler.plan.status import as_run, standing, versions
 from crawler.plan.tasks import as_facts, tasks_of
 from crawler.problems import InputError
 from crawler.runtime import known_settings
@@ -103,11 +103,16 @@ def _status(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # 
     plan = _checked(opts)
     with inside(plan.folder):
         found = standing(plan, opts.run)
-        found["crawls"] = [{"name": one.name, **seeds_of(one, opts.config_of(one.settings))} for one in plan.crawls]
+        begun = plan if found["run"] is None else as_run(plan, found["run"], known_settings())
+        found["crawls"] = [
+            {"name": one.name, **seeds_of(one, opts.config_of(one.settings), found["run"] or "")}
+            for one in begun.crawls
+        ]
     lines = [f"run {found['run']}: {'finished' if found['finished'] else 'not finished'}"] if found["run"] else []
     lines += [f"{task['name']}: {task['state']}" for task in found["tasks"]]
     for crawl in found["crawls"]:
         lines += [f"{crawl['name']}: spent {name}: {value:g}" for name, value in crawl["spent"].items()]
+        lines += [f"{crawl['name']}: stopped by {crawl['limit']}"] * bool(crawl["limit"])
         lines += [f"{crawl['name']}: {one['seed']}: {one['state']} ({one['done']:,} done, {one['waiting']:,} wait)"
                   for one in crawl["seeds"]]  # fmt: skip
     return Answer(found, lines or ["no run has begun"])
@@ -185,8 +190,8 @@ STATUS = Work(
         "finished": ("boolean", "every task of it is done"),
         "crawls": (
             "list of object",
-            "name; spent, by figure, over all runs; limit of all runs that is reached, or empty; seeds: seed (domain), "
-            "state (complete, not begun, not finished, stopped by …), done, waiting of each",
+            "name; spent, by figure, over all runs; limit of all runs, or of this one, that is reached, or empty; "
+            "seeds: seed (domain), state (complete, not begun, not finished, stopped by …), done, waiting of each",
         ),
         "tasks": ("list of object", "name, kind, state (waiting, running, cut off, failed, done), code and at of each"),
     },

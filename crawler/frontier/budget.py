@@ -78,11 +78,28 @@ async def begin_from(shards: Shards, spent: Spending) -> None:
         await shards.connection.patiently(lambda name=name, value=value: redis.hsetnx(key, name, value))  # type: ignore[misc]
 
 
+_KEYS = dict(zip(FIGURES, ("fetched", "kept", "bytes", "ms", "money"), strict=True))
+_MS_OF_HOUR = 3_600_000
+
+
 async def spent_of(shards: Shards) -> dict[str, float]:
     """What the crawl has spent, by figure, for all workers and runs; nothing where nobody has counted."""
+    return _figures(await _all_of(shards, "spent"))
+
+
+async def spent_before_run(shards: Shards, run: str) -> dict[str, float]:
+    """What had been spent, by figure, when the run of this name (`run.name`) began; nothing where it is not known."""
+    found = await _all_of(shards, "spent:before")
+    return _figures(
+        {figure: value for key, value in found.items() for name, _, figure in [key.rpartition("\t")] if name == run}
+    )
+
+
+async def _all_of(shards: Shards, name: str) -> dict[str, float]:
     redis = shards.connection.redis
-    found = await shards.connection.patiently(lambda: redis.hgetall(f"{shards.prefix(0)}spent"))
-    named = {key.decode(): float(value) for key, value in found.items()}
-    keys = dict(zip(FIGURES, ("fetched", "kept", "bytes", "ms", "money"), strict=True))
-    hours = 3_600_000  # milliseconds
-    return {name: named[key] / (hours if key == "ms" else 1) for name, key in keys.items() if key in named}
+    found = await shards.connection.patiently(lambda: redis.hgetall(f"{shards.prefix(0)}{name}"))
+    return {key.decode(): float(value) for key, value in found.items()}
+
+
+def _figures(named: dict[str, float]) -> dict[str, float]:
+    return {name: named[key] / (_MS_OF_HOUR if key == "ms" else 1) for name, key in _KEYS.items() if key in named}

@@ -78,7 +78,9 @@ def _crawl(
 ) -> Crawl | None:
     before = value.count
     if given is None:
-        given = value.mapping(_CRAWL, f"expected a crawl with the keys {', '.join(_CRAWL)}")
+        given = value.mapping((*_CRAWL, "steps"), f"expected a crawl with the keys {', '.join(_CRAWL)}")
+        if "steps" in given:
+            given.pop("steps").key_problem("steps stand once, beside crawls: they run after all of them")
     if not value.is_mapping:
         return None
     if not name and "name" not in given:

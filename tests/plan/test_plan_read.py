@@ -117,6 +117,8 @@ def test_a_limit_of_a_seed_and_recrawl_are_the_settings_that_they_stand_for(tmp_
         ("crawls: []\n", ":1:9: crawls: expected at least one crawl"),
         ("crawls:\n- {name: a, corpus: c, seeds: [https://a.org/]}\n- {name: a, corpus: d, seeds: [https://b.org/]}\n",
          "2 crawls have the name 'a'"),
+        ("crawls:\n- {name: a, corpus: c, seeds: [https://a.org/], steps: [dataset verify c]}\n",
+         ":2:49: crawls[0].steps: steps stand once, beside crawls"),
         ("- a\n", ":1:1: expected a plan"),
         ("a: &x\n  b: *x\n", ""),
     ],
