@@ -17,7 +17,7 @@ from crawler.commands.plan_words import wrong_with
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Operation, Work, WrongCall, by_name
 from crawler.plan.check import inside, problems_of
-from crawler.plan.diff import changes, estimate
+from crawler.plan.diff import changes, estimate, raised_caps
 from crawler.plan.kubernetes import manifests
 from crawler.plan.model import Plan
 from crawler.plan.read import read
@@ -51,6 +51,8 @@ def _check(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a
     plan = _checked(opts)
     tasks = tasks_of(plan)
     facts = {"plan": plan.name, "crawls": [crawl.name for crawl in plan.crawls], "tasks": [task.name for task in tasks]}
+    for sentence in raised_caps(plan, known_settings()):
+        _say(sentence)
     return Answer(facts, [f"{opts.plan}: {len(plan.crawls)} crawls, {len(tasks)} tasks: {', '.join(facts['tasks'])}"])
 
 
@@ -85,6 +87,8 @@ def _say(text: str) -> None:
 
 def _run(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a crawl's settings stand in the plan
     plan = _checked(opts)
+    for sentence in raised_caps(plan, known_settings()):
+        _say(sentence)
     with inside(plan.folder):
         ended = run(
             plan,
@@ -120,6 +124,8 @@ def _status(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # 
 
 def _diff(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a crawl's settings stand in the plan
     plan = _checked(opts)
+    for sentence in raised_caps(plan, known_settings()):
+        _say(sentence)
     with inside(plan.folder):
         changed = changes(plan, known_settings())
         crawls = [{"name": one.name, **estimate(one, opts.config_of(one.settings))} for one in plan.crawls]

@@ -39,5 +39,7 @@ def test_a_limit_of_a_seed_stops_it_and_a_crawl_without_one_is_complete(desk: De
     assert (pages(mill), [one["state"] for one in crawl["seeds"]]) == (3, ["stopped by seed.fetched: 3"])
     assert crawl["spent"]["fetched"] == 3, "no figure where no limit is counted on the server"
     desk.write(crawl_of(mill) + "limits: {seed: {fetched: 5}}\n")
+    for operation in ("check", "diff"):
+        assert "mill: seed.fetched was 3 and is 5 now" in desk.plan(operation).err
     (crawl,) = desk.facts("status")["crawls"]
     assert crawl["seeds"][0]["state"] == "stopped by seed.fetched: 3", "by a limit that no run has had yet"
