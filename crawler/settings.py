@@ -41,7 +41,7 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.optout.OptOutMiddleware": 700,  # opt-outs in headers
     "crawler.middlewares.status.StatusMiddleware": 800,  # no page, no body
     "crawler.middlewares.redirect.RedirectMiddleware": 850,  # responses, first: a redirect is an entry of its own
-    "scrapy.downloadermiddlewares.stats.DownloaderStats": 900,  # counts
+    "crawler.middlewares.counts.CountsMiddleware": 900,  # counts what was not put back
     "crawler.scheduler.gate.PolitenessGate": 950,  # requests, nearly last: nothing leaves without a turn at its host
     "crawler.middlewares.signature.SignatureMiddleware": 960,  # requests, last: signed, where there is a key
 }

@@ -109,8 +109,12 @@ def open_local(settings: Settings, hosts: Iterable[str]) -> None:
     found = sorted({address for part in parts if part.hostname for address in closed_addresses(part.hostname)})
     if not found:
         raise UsageError("--allow-local: none of these hosts is on this machine or in a private network")
-    with suppress(ConfigError):  # told by the checks of the command
+    try:
         policy = load(settings).policy
-        ports = {*policy.network_ports, *(part.port for part in parts if part.port)}
-        settings.set("NETWORK_ALLOW", ",".join([*policy.network_allow, *found]), priority="cmdline")
-        settings.set("NETWORK_PORTS", ",".join(map(str, sorted(ports))), priority="cmdline")
+    except ConfigError as error:  # told by the checks of the command, as what is not wrong is opened all the same
+        if error.rest is None or any(problem.startswith("NETWORK_") for problem in error.problems):
+            return
+        policy = error.rest.policy
+    ports = {*policy.network_ports, *(part.port for part in parts if part.port)}
+    settings.set("NETWORK_ALLOW", ",".join([*policy.network_allow, *found]), priority="cmdline")
+    settings.set("NETWORK_PORTS", ",".join(map(str, sorted(ports))), priority="cmdline")

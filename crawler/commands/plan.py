@@ -18,13 +18,13 @@ from crawler.number import duration, number_of, size
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Operation, Work, WrongCall, by_name
 from crawler.plan.check import inside, problems_of
-from crawler.plan.diff import changes, estimate
+from crawler.plan.diff import changes, estimate, raised_caps
 from crawler.plan.kubernetes import manifests
 from crawler.plan.model import Plan
 from crawler.plan.read import read
 from crawler.plan.run import run
 from crawler.plan.seeds import seeds_of
-from crawler.plan.status import standing, versions
+from crawler.plan.status import as_run, standing, versions
 from crawler.plan.tasks import as_facts, tasks_of
 from crawler.problems import InputError
 from crawler.runtime import known_settings
@@ -52,6 +52,8 @@ def _check(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a
     plan = _checked(opts)
     tasks = tasks_of(plan)
     facts = {"plan": plan.name, "crawls": [crawl.name for crawl in plan.crawls], "tasks": [task.name for task in tasks]}
+    for sentence in raised_caps(plan, known_settings()):
+        _say(sentence)
     counts = f"{number_of(len(plan.crawls), 'crawl')}, {number_of(len(tasks), 'task')}"
     return Answer(facts, [f"{opts.plan}: {counts}: {', '.join(facts['tasks'])}"])
 
@@ -87,6 +89,8 @@ def _say(text: str) -> None:
 
 def _run(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a crawl's settings stand in the plan
     plan = _checked(opts)
+    for sentence in raised_caps(plan, known_settings()):
+        _say(sentence)
     with inside(plan.folder):
         ended = run(
             plan,
@@ -105,11 +109,16 @@ def _status(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # 
     plan = _checked(opts)
     with inside(plan.folder):
         found = standing(plan, opts.run)
-        found["crawls"] = [{"name": one.name, **seeds_of(one, opts.config_of(one.settings))} for one in plan.crawls]
+        begun = plan if found["run"] is None else as_run(plan, found["run"], known_settings())
+        found["crawls"] = [
+            {"name": one.name, **seeds_of(one, opts.config_of(one.settings), found["run"] or "")}
+            for one in begun.crawls
+        ]
     lines = [f"run {found['run']}: {'finished' if found['finished'] else 'not finished'}"] if found["run"] else []
     lines += [f"{task['name']}: {task['state']}" for task in found["tasks"]]
     for crawl in found["crawls"]:
         lines += [f"{crawl['name']}: spent {_spent(name, value)}" for name, value in crawl["spent"].items()]
+        lines += [f"{crawl['name']}: stopped by {crawl['limit']}"] * bool(crawl["limit"])
         lines += [f"{crawl['name']}: {one['seed']}: {one['state']} ({one['done']:,} done, {one['waiting']:,} wait)"
                   for one in crawl["seeds"]]  # fmt: skip
     return Answer(found, lines or ["no run has begun"])
@@ -124,6 +133,8 @@ def _spent(name: str, value: float) -> str:
 
 def _diff(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a crawl's settings stand in the plan
     plan = _checked(opts)
+    for sentence in raised_caps(plan, known_settings()):
+        _say(sentence)
     with inside(plan.folder):
         changed = changes(plan, known_settings())
         crawls = [{"name": one.name, **estimate(one, opts.config_of(one.settings))} for one in plan.crawls]
@@ -195,8 +206,8 @@ STATUS = Work(
         "finished": ("boolean", "every task of it is done"),
         "crawls": (
             "list of object",
-            "name; spent, by figure, over all runs; limit of all runs that is reached, or empty; seeds: seed (domain), "
-            "state (complete, not begun, not finished, stopped by …), done, waiting of each",
+            "name; spent, by figure, over all runs; limit of all runs, or of this one, that is reached, or empty; "
+            "seeds: seed (domain), state (complete, not begun, not finished, stopped by …), done, waiting of each",
         ),
         "tasks": ("list of object", "name, kind, state (waiting, running, cut off, failed, done), code and at of each"),
     },

@@ -11,6 +11,7 @@ from importlib import import_module
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
+from crawler.commands import begin
 from crawler.commands.operation import OperationsCommand
 from crawler.commands.table import LINES
 from crawler.problems import did_you_mean
@@ -39,7 +40,10 @@ def wrong_with(words: Sequence[str]) -> str:
                 parser.error(f"unknown option {', '.join(unknown)}")
             if isinstance(command, OperationsCommand) and args:
                 parser.error(f"unexpected {' '.join(map(repr, args))}")
-            del opts
+            if name in {"crawl", "work"}:
+                begin.read_pairs(opts)
+                opts.allow_local = False  # nobody is looked up here
+                begin.spider_and_arguments(command.settings, args, opts, name)
     except UsageError as error:
         return str(error)
     except SystemExit as error:

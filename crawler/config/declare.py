@@ -46,11 +46,13 @@ def setting(
     choices: tuple[str, ...] | None = None,
     check: Callable[[Any], str | None] | None = None,
     digest: bool = True,
+    gaps: bool = False,
 ) -> Any:
     """Declare one setting: its name, default, meaning with unit, and what is accepted.
 
     `check` returns a sentence ("expected …") where a value is unusable, else None. `digest=False` keeps a setting that
-    cannot change any output (paths, addresses, speed) out of the configuration digest.
+    cannot change any output (paths, addresses, speed) out of the configuration digest. `gaps=True` shows `check` the
+    empty entries of a list, too, which are passed over otherwise.
     """
     meta = {
         "name": name,
@@ -60,6 +62,7 @@ def setting(
         "choices": choices,
         "check": check,
         "digest": digest,
+        "gaps": gaps,
     }
     if isinstance(default, dict):
         return dataclasses.field(default_factory=lambda: dict(default), metadata=meta)
@@ -84,7 +87,7 @@ def load_section(section: type[T], getter: Getter, problems: list[str]) -> T:
         if raw is None or (raw == "" and not _takes_empty(hints[f.name])):
             continue
         try:
-            values[f.name] = _checked(_convert(raw, hints[f.name]), f.metadata)
+            values[f.name] = _checked(_convert(raw, hints[f.name], gaps=f.metadata["gaps"]), f.metadata)
         except ValueError as error:
             problems.append(f"{f.metadata['name']}={_shown(raw)}: {error}")
     return section(**values)
@@ -110,16 +113,21 @@ def _checked(value: Any, meta: Mapping[str, Any]) -> Any:
     return value
 
 
-def _convert(raw: Any, kind: Any) -> Any:
+def _convert(raw: Any, kind: Any, *, gaps: bool = False) -> Any:
     """Convert a raw value to the declared type; ValueError says what was expected."""
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin is types.UnionType:
         kind = next(a for a in args if a is not type(None))
         origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin is tuple:
-        items = raw if isinstance(raw, (list, tuple, set)) else [p.strip() for p in str(raw).split(",") if p.strip()]
+        items = raw if isinstance(raw, (list, tuple, set)) else _entries(str(raw), gaps=gaps)
         return tuple(_convert(item, args[0]) for item in items)
     return _SCALARS[kind](raw)
+
+
+def _entries(text: str, *, gaps: bool) -> list[str]:
+    entries = [entry.strip() for entry in text.split(",")] if text else []
+    return entries if gaps else [entry for entry in entries if entry]
 
 
 def _to_bool(raw: Any) -> bool:

@@ -56,6 +56,8 @@ def check_proxies(value: tuple[str, ...]) -> str | None:
     """What is wrong with a list of proxies; None where nothing is."""
     seen: set[str] = set()
     for text in value:
+        if not text.strip():  # a variable that is not set must not send a crawl out directly
+            return f"an entry is empty: {_EXPECTED} for each, or no value at all where requests are to leave directly"
         try:
             name = proxy_address(text).name
         except ValueError as error:

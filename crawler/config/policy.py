@@ -50,7 +50,7 @@ class PolicyConfig:
                                               check=_check_ports)  # fmt: skip
     egress_proxies: tuple[str, ...] = setting("EGRESS_PROXIES", (), "forward proxies of your own through which every "
                                               "request leaves: http://host:port, socks5://host:port?login=env:NAME; "
-                                              "empty = directly", check=check_proxies, digest=False)  # fmt: skip
+                                              "empty = directly", check=check_proxies, digest=False, gaps=True)  # fmt: skip
     certificate_exceptions: tuple[str, ...] = setting("CERTIFICATE_EXCEPTIONS", (), "domains, with their subdomains, "
                                                       "whose certificates are not verified", check=_check_domains)  # fmt: skip
     robots_max_age_seconds: float = setting("ROBOTS_MAX_AGE_SECONDS", 86_400.0, "robots.txt is fetched again after this",

@@ -22,6 +22,8 @@ from crawler.problems import InputError
 MAX_HEAD = 16_384
 """Bytes of an answer to CONNECT."""
 _STATUS = re.compile(rb"HTTP/1\.[0-9] ([0-9]{3})(?:[ \r\n]|$)")
+_LOGIN_REFUSED = frozenset({401, 407})
+"""What proxies answer to a login that is missing or wrong (tinyproxy: 401 to a wrong one)."""
 _NOT_REACHED = frozenset({403, 500, 502, 503, 504})
 """What proxies answer where the site is not reached, or is not to be. Their own trouble may look alike."""
 _SOCKS = {
@@ -146,12 +148,17 @@ def _connect(proxy: Proxy, address: str, port: int) -> Words:
     if 200 <= status < 300:
         cut = re.search(rb"\r?\n\r?\n", head)
         return head[cut.end() :] if cut else b""
-    if status == 407:
-        sentence = "does not accept this login" if proxy.user else "asks for a login: name its place by ?login=env:NAME"
-        raise NoTunnelError(f"{proxy.name} {sentence} (407)", Blame.PROXY, status)
+    if status in _LOGIN_REFUSED:
+        raise NoTunnelError(f"{proxy.name} {_login_refused(proxy)} ({status})", Blame.PROXY, status)
     if status in _NOT_REACHED:
         raise NoTunnelError(f"{proxy.name} does not reach {target} ({status})", Blame.UNCLEAR, status)
     raise NoTunnelError(f"{proxy.name} does not take CONNECT {target} ({status})", Blame.PROXY, status)
+
+
+def _login_refused(proxy: Proxy) -> str:
+    if not proxy.user:
+        return "asks for a login: name its place by ?login=env:NAME"
+    return f"does not accept this login: see to {proxy.address.login}"
 
 
 def _socks(proxy: Proxy, address: str, port: int) -> Words:
@@ -190,14 +197,14 @@ def _socks_greeting(proxy: Proxy) -> Words:
     if method == 0:
         return came
     if method != 2 or not proxy.user:
-        raise NoTunnelError(f"{proxy.name} asks for a login: name its place by ?login=env:NAME", Blame.PROXY)
+        raise NoTunnelError(f"{proxy.name} {_login_refused(proxy)}", Blame.PROXY)
     came += yield b"".join(
         (b"\x01", bytes([len(proxy.user)]), proxy.user, bytes([len(proxy.password)]), proxy.password)
     )
     while len(came) < 2:
         came += yield b""
     if came[1]:
-        raise NoTunnelError(f"{proxy.name} does not accept this login", Blame.PROXY)
+        raise NoTunnelError(f"{proxy.name} {_login_refused(proxy)}", Blame.PROXY)
     return came[2:]
 
 

@@ -63,8 +63,8 @@ async def reclaim(frontier: Frontier, bearer: str) -> int:
     for shard in range(frontier.limits.shards):
         key = frontier.prefix(shard) + "lease"
         tokens = [t async for t, _ in frontier.connection.redis.hscan_iter(key, count=_BATCH) if _bears(t, bearer)]
-        for at in range(0, len(tokens), _BATCH):
-            total += int(await frontier.run("reclaim", shard, list(tokens[at : at + _BATCH])))
+        for at in range(0, max(1, len(tokens)), _BATCH):  # also without a lease: the budget learns of the death
+            total += int(await frontier.run("reclaim", shard, [bearer, *tokens[at : at + _BATCH]]))
     return total
 
 

@@ -2,7 +2,8 @@
 
 Before a worker is given URLs it says what it has spent and has in hand (one round trip a batch). What others have in
 hand is reserved at what a page may cost at most, so that near a limit each worker has one page under way: the limit is
-exceeded by no more than that. A worker that died has spent what it had in hand, at the dearest page so far.
+exceeded by no more than that. A worker that died has spent what it was at work on, at the dearest page so far: what it
+had leased and not begun with is given back with its leases.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from crawler.config.budget import ALL, FIGURES, RUN, budget_of
 from crawler.frontier.shards import ms
 
 if TYPE_CHECKING:
+    from crawler.frontier.client import Frontier
     from crawler.frontier.shards import Shards
 
 
@@ -36,11 +38,11 @@ class Budget:
     entries: of FRONTIER_BUDGET. page_bytes, page_money: what one page may cost at most.
     """
 
-    shards: Shards
+    frontier: Frontier
     entries: tuple[str, ...]
     page_bytes: float
     page_money: float
-    token: str = field(default_factory=lambda: secrets.token_hex(8))
+    token: str = ""  # from the first question on
     _limits: Mapping[str, Mapping[str, float]] = field(init=False)
     _run: str = field(init=False)
 
@@ -49,13 +51,16 @@ class Budget:
 
     async def ask(self, wanted: int, in_hand: int, spent: Spending, *, leaves: bool = False) -> tuple[int, str]:
         """How many URLs more this worker may lease, and the limit that is reached, such as "kept:500"; empty = none."""
-        args: list[object] = [self.token, ms(self.shards.limits.lease_seconds), in_hand, wanted, self._run]
+        if not self.token:
+            bearer, own = self.frontier.bearer, secrets.token_hex(8)
+            self.token = f"{bearer}.{own}" if bearer else own
+        args: list[object] = [self.token, ms(self.frontier.limits.lease_seconds), in_hand, wanted, self._run]
         args += [spent.fetched, spent.kept, spent.received, f"{spent.money:.17g}", f"{self.page_bytes:.17g}"]
         args.append(f"{self.page_money:.17g}")
         for reach in (ALL, RUN):
             bounds = self._limits.get(reach, {})
             args += [f"{bounds.get(name, 0.0) * (3_600_000 if name == 'hours' else 1):.17g}" for name in FIGURES]
-        granted, reached = await self.shards.run("budget", 0, [*args, int(leaves)])
+        granted, reached = await self.frontier.run("budget", 0, [*args, int(leaves)])
         return int(granted), self._said(int(reached))
 
     def _said(self, reached: int) -> str:
@@ -73,11 +78,28 @@ async def begin_from(shards: Shards, spent: Spending) -> None:
         await shards.connection.patiently(lambda name=name, value=value: redis.hsetnx(key, name, value))  # type: ignore[misc]
 
 
+_KEYS = dict(zip(FIGURES, ("fetched", "kept", "bytes", "ms", "money"), strict=True))
+_MS_OF_HOUR = 3_600_000
+
+
 async def spent_of(shards: Shards) -> dict[str, float]:
     """What the crawl has spent, by figure, for all workers and runs; nothing where nobody has counted."""
+    return _figures(await _all_of(shards, "spent"))
+
+
+async def spent_before_run(shards: Shards, run: str) -> dict[str, float]:
+    """What had been spent, by figure, when the run of this name (`run.name`) began; nothing where it is not known."""
+    found = await _all_of(shards, "spent:before")
+    return _figures(
+        {figure: value for key, value in found.items() for name, _, figure in [key.rpartition("\t")] if name == run}
+    )
+
+
+async def _all_of(shards: Shards, name: str) -> dict[str, float]:
     redis = shards.connection.redis
-    found = await shards.connection.patiently(lambda: redis.hgetall(f"{shards.prefix(0)}spent"))
-    named = {key.decode(): float(value) for key, value in found.items()}
-    keys = dict(zip(FIGURES, ("fetched", "kept", "bytes", "ms", "money"), strict=True))
-    hours = 3_600_000  # milliseconds
-    return {name: named[key] / (hours if key == "ms" else 1) for name, key in keys.items() if key in named}
+    found = await shards.connection.patiently(lambda: redis.hgetall(f"{shards.prefix(0)}{name}"))
+    return {key.decode(): float(value) for key, value in found.items()}
+
+
+def _figures(named: dict[str, float]) -> dict[str, float]:
+    return {name: named[key] / (_MS_OF_HOUR if key == "ms" else 1) for name, key in _KEYS.items() if key in named}

@@ -15,7 +15,7 @@ from crawler.frontier.budget import spent_of
 from crawler.frontier.operate import with_frontier
 from crawler.observe.report import accounts
 from crawler.observe.report.costs import Prices
-from crawler.plan.model import IN_ALL, RUN, Crawl, Plan
+from crawler.plan.model import IN_ALL, RUN, SEED, Crawl, Plan
 from crawler.plan.read import read
 from crawler.plan.state import Runs
 from crawler.seeds.arguments import plan_of
@@ -42,6 +42,27 @@ def changes(plan: Plan, known: Collection[str]) -> list[dict[str, str]]:
         for key in sorted(before.keys() | after.keys())
         if before.get(key) != after.get(key)
     ]
+
+
+def raised_caps(plan: Plan, known: Collection[str]) -> list[str]:
+    """Sentences on caps of the frontier that are higher than in the plan of the latest run. Raises: InputError."""
+    runs = Runs(plan)
+    names = runs.names()
+    path = runs.plan_of(names[-1]) if names else None
+    before = {crawl.name: crawl.limits for crawl in read(path, known).crawls} if path and path.exists() else {}
+    found = []
+    for crawl in plan.crawls:
+        for reach in (SEED, IN_ALL):
+            had = before.get(crawl.name, {}).get(reach, {}).get("fetched")
+            has = crawl.limits.get(reach, {}).get("fetched")
+            if had and (has is None or has > had):
+                now = f"is {has:g} now" if has else "is gone now"
+                found.append(
+                    f"{crawl.name}: {reach}.fetched was {had:g} and {now}: the frontier asks for CRAWL_RULES: replace "
+                    "among the settings, and links beyond the old cap were not stored, so that the next run fetches "
+                    "only what is found from now on; for the whole begin with another corpus"
+                )
+    return found
 
 
 def _flat(plan: Plan) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping
@@ -28,6 +29,9 @@ _ELSEWHERE = {
     "FRONTIER_MAX_PAGES_PER_DOMAIN": "limits.seed.fetched",
 }
 """Settings that have a key of their own in a plan."""
+_SHELL = re.compile(r"[;&|]+|[0-9&]?(?:>>?|<).*|[^'\":]*;")
+"""Words, not in quotes, that a shell would read as its own."""
+_PLACES = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\}")
 MOST_WORKERS = 1024
 _PARTS = ("hours", "money")
 """Figures that need no whole number."""
@@ -78,7 +82,9 @@ def _crawl(
 ) -> Crawl | None:
     before = value.count
     if given is None:
-        given = value.mapping(_CRAWL, f"expected a crawl with the keys {', '.join(_CRAWL)}")
+        given = value.mapping((*_CRAWL, "steps"), f"expected a crawl with the keys {', '.join(_CRAWL)}")
+        if "steps" in given:
+            given.pop("steps").key_problem("steps stand once, beside crawls: they run after all of them")
     if not value.is_mapping:
         return None
     if not name and "name" not in given:
@@ -187,9 +193,14 @@ def _steps(value: Value, taken: set[str]) -> Iterator[Step]:
 
 def _refuse_twice(root: Value, crawls: tuple[Crawl, ...]) -> None:
     for what in ("name", "corpus"):
-        values = [getattr(crawl, what) for crawl in crawls]
+        values = [crawl.name if what == "name" else _place(crawl.corpus) for crawl in crawls]
         for value in dict.fromkeys(v for v in values if values.count(v) > 1):
             root.problem(f"{values.count(value)} crawls have the {what} {value!r}: give each its own", below="crawls")
+
+
+def _place(corpus: str) -> str:
+    """One spelling of a folder or URL: a and ./a/ are the same."""
+    return corpus.rstrip("/") if "://" in corpus else os.path.normpath(corpus)
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -214,9 +225,13 @@ def _word(text: str) -> str:
 
 def _words(text: str) -> tuple[str, ...]:
     try:
-        words = tuple(shlex.split(text))
+        words, written = tuple(shlex.split(text)), shlex.split(text, posix=False)
     except ValueError as error:
         raise ValueError(f"expected a command line ({error})") from None
+    if sign := next((word for word in written if _SHELL.fullmatch(word)), None):
+        raise ValueError(f"no shell reads a step, so {sign!r} would be a word of the command: write one command a step")
+    if other := next((name for word in words for name in _PLACES.findall(word) if name != RUN_PLACE), None):
+        raise ValueError(f"{other} stands for nothing: {RUN_PLACE} is the name of the run")
     if words[:1] in (("gristmill",), ("scrapy",)):
         words = words[1:]
     if not words:

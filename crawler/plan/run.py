@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from crawler.plan import made
-from crawler.plan.model import Plan, Task
+from crawler.plan.model import RUN_PLACE, Plan, Task
 from crawler.plan.state import Lock, Mark, Runs
 from crawler.plan.tasks import named, tasks_of
 from crawler.problems import InputError
@@ -50,12 +50,12 @@ def run(plan: Plan, *, asked: str | None = None, only: str | None = None, wait: 
     with _held(lock, wait, "this plan is at work" if only is None else f"{only} is at work", say):
         if runs.is_finished(name):
             return Ended(name, {}, [], 0)
-        runs.begin(name)
         codes: dict[str, int] = {}
-        for task in (_of_run(task, name) for task in tasks if only in (None, task.name)):
-            problem = _first_missing(runs, name, task, tasks) if only is not None else ""
-            if problem:
-                return Ended(name, codes, [problem], 1)
+        wanted = [task for task in tasks if only in (None, task.name)]
+        if only is not None and (problem := _first_missing(runs, name, wanted[0], tasks)):
+            return Ended(name, codes, [problem], 1)  # and a name that was mistyped begins no run
+        runs.begin(name)
+        for task in wanted:
             own = lock if only is not None else runs.lock_of(task.name)
             with _held(own, wait, f"{task.name} is at work", say) if own is not lock else _nothing():
                 code = _do(runs, name, task, own, say)
@@ -85,8 +85,9 @@ def _first_missing(runs: Runs, run: str, task: Task, tasks: Sequence[Task]) -> s
     return ""
 
 
-def _do(runs: Runs, run: str, task: Task, lock: Lock, say: Say) -> int | None:
+def _do(runs: Runs, run: str, plain: Task, lock: Lock, say: Say) -> int | None:
     """Run a task whose lock is held; None where it is done already. Raises: InputError, StorageError."""
+    task = _of_run(plain, run)
     mark = runs.mark(run, task.name)
     if mark is not None and mark["state"] == "done":
         if mark["words"] == list(task.words):
@@ -96,7 +97,7 @@ def _do(runs: Runs, run: str, task: Task, lock: Lock, say: Say) -> int | None:
                 f"{task.name} was done by another command in run {run}: begin a new run (--run NAME), or write the "
                 f"command back: {' '.join(mark['words'])}"
             ])  # fmt: skip
-    if task.kind == "step" and _clear(run, task, mark, say):
+    if task.kind == "step" and _clear(run, task, mark, say, names_run=any(RUN_PLACE in text for text in plain.outputs)):
         runs.set_mark(run, task, "done", code=0, versions=made.versions((*task.inputs, *task.outputs)))
         return None
     runs.set_mark(run, task, "begun")
@@ -109,7 +110,7 @@ def _do(runs: Runs, run: str, task: Task, lock: Lock, say: Say) -> int | None:
     return code
 
 
-def _clear(run: str, task: Task, mark: Mark | None, say: Say) -> bool:
+def _clear(run: str, task: Task, mark: Mark | None, say: Say, *, names_run: bool) -> bool:
     """Make room for what the task makes; True where an earlier try had made it whole. Raises: InputError, StorageError.
 
     Only what this very task has begun in this run is taken away: it was not there when it began.
@@ -119,7 +120,7 @@ def _clear(run: str, task: Task, mark: Mark | None, say: Say) -> bool:
         if there:
             raise InputError([
                 f"{task.name} would make {there[0]}, which is there already and was not made in run {run}: move it "
-                "away, or write {run} into its name"
+                f"away, or {'name the run otherwise (--run NAME)' if names_run else 'write {run} into its name'}"
             ])  # fmt: skip
         return False
     if task.outputs and len(there) == len(task.outputs) and made.is_whole(task):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.budget import spent_of
+from crawler.frontier.budget import spent_before_run, spent_of
 from crawler.frontier.operate import with_frontier
 from crawler.frontier.overview import Overview, overview
-from crawler.plan.model import IN_ALL, SEED, Crawl
+from crawler.plan.model import IN_ALL, RUN, SEED, Crawl
+from crawler.plan.spent import spent_before
 from crawler.seeds.arguments import plan_of
 from crawler.server.location import is_at_hand
 
@@ -18,27 +19,35 @@ if TYPE_CHECKING:
 COMPLETE = "complete"
 
 
-def seeds_of(crawl: Crawl, config: Config) -> dict[str, Any]:
-    """`spent`, by figure; `limit` of all runs that is reached, or empty; `seeds`: seed, state, done, waiting of each.
+def seeds_of(crawl: Crawl, config: Config, run: str) -> dict[str, Any]:
+    """`spent`, by figure; `limit` of all runs, or of `run`, that is reached, or empty; `seeds`: seed, state, done,
+    waiting of each.
 
     A seed is what one politeness budget covers, by default a registrable domain. Empty before the crawl has begun.
-    Raises: FrontierError.
+    Raises: FrontierError, StorageError.
     """
     if not is_at_hand(config, crawl.corpus):
         return {"spent": {}, "limit": "", "seeds": []}
 
     async def look(frontier: Frontier) -> dict[str, Any]:
         view, spent = await overview(frontier), await spent_of(frontier)
-        limit = _reached(crawl, view, spent)
+        limit = _reached(crawl, view, spent, await spent_before_run(frontier, run))
         return {"spent": spent, "limit": limit, "seeds": _seeds(frontier, crawl, view, limit)}
 
-    return with_frontier(config, look)
+    found = with_frontier(config, look)
+    if not found["spent"]:  # no limit that is counted on the server
+        told = spent_before(config)
+        found["spent"] = {"fetched": told.fetched, "kept": told.kept, "bytes": told.received, "money": told.money}
+    return found
 
 
-def _reached(crawl: Crawl, view: Overview, spent: dict[str, float]) -> str:
+def _reached(crawl: Crawl, view: Overview, spent: dict[str, float], before: dict[str, float]) -> str:
     for name, bound in crawl.limits.get(IN_ALL, {}).items():
         if (view.counts.seen if name == "fetched" else spent.get(name, 0.0)) >= bound:
             return f"{IN_ALL}.{name}: {bound:g}"
+    for name, bound in crawl.limits.get(RUN, {}).items():
+        if name in before and spent.get(name, 0.0) - before[name] >= bound:
+            return f"{RUN}.{name}: {bound:g}"
     return ""
 
 

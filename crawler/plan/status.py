@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from crawler.plan.model import Plan
+from crawler.plan.read import read
 from crawler.plan.state import Mark, Runs
 from crawler.plan.tasks import tasks_of
+from crawler.problems import InputError
 
 
 def standing(plan: Plan, asked: str | None = None) -> dict[str, Any]:
-    """Each task of a run, by default of the latest. Raises: InputError."""
+    """Each task of a run, by default of the latest. Raises: InputError, also where there is no such run."""
     runs = Runs(plan)
     names = runs.names()
+    if asked is not None and asked not in names:
+        known = f"known: {', '.join(names[-10:])}" if names else "none has begun"
+        raise InputError([f"--run {asked}: there is no such run; {known}"])
     run = runs.chosen(asked) if asked is not None else names[-1] if names else None
     tasks = []
     for task in tasks_of(plan):
@@ -21,6 +27,15 @@ def standing(plan: Plan, asked: str | None = None) -> dict[str, Any]:
         tasks.append({"name": task.name, "kind": task.kind, "state": state, "code": mark and mark["code"],
                       "at": mark and mark["at"]})  # fmt: skip
     return {"run": run, "finished": run is not None and runs.is_finished(run), "tasks": tasks}
+
+
+def as_run(plan: Plan, run: str, known: Collection[str]) -> Plan:
+    """The plan as this run was begun, or gone on with: whoever changed the file since has not run it yet.
+
+    known: names of settings that may be set. Raises: InputError.
+    """
+    path = Runs(plan).plan_of(run)
+    return read(path, known) if path.exists() else plan
 
 
 def versions(task: str | None, plan: Plan, run: str) -> dict[str, str]:

@@ -141,7 +141,7 @@ class Acknowledgements:
             flight.ending = True
             wire = flight.wire(self._frontier.now())
             answer = await self._frontier.nack(token, not_before, "", counted=False, wire=wire)
-            await self._give_up(flight, is_stale=answer is Nack.STALE)
+            await self._give_up(flight, is_stale=answer is Nack.STALE, is_tried=False)
 
     async def respell(self, token: str, link: Link) -> None:
         """See `Scheduler.respell`."""
@@ -151,10 +151,12 @@ class Acknowledgements:
             known = await self._frontier.respell(token, link, wire=flight.wire(self._frontier.now()))
             await self._give_up(flight, is_stale=not known)
 
-    async def _give_up(self, flight: Flight, *, is_stale: bool) -> None:
+    async def _give_up(self, flight: Flight, *, is_stale: bool, is_tried: bool = True) -> None:
         """A URL without an outcome leaves this worker. A server that does not know its lease may have lost both."""
         if is_stale:
             await self._frontier.put([flight.lease.link])
+        if not is_tried:
+            self._in_flight.give_back(flight.lease.token)
         self._let_go(flight)
 
     def answered(self, request: Request) -> None:

@@ -62,6 +62,8 @@ class InFlight:
         self._aside: deque[Lease] = deque()
         self._alone = ""
         self._by_token: dict[str, Flight] = {}
+        self.given_back = 0
+        """Leases that ended without a try: put back, or never begun."""
 
     def __len__(self) -> int:
         return len(self._by_token)
@@ -104,6 +106,11 @@ class InFlight:
         if flight is not None and flight.lease.alone and flight.lease in self._aside:
             self._aside.remove(flight.lease)
 
+    def give_back(self, token: str) -> None:
+        """The lease is over, and its URL was not tried."""
+        self.given_back += token in self._by_token
+        self.drop(token)
+
     @property
     def only_delivered(self) -> bool:
         """True where there are leases, and nobody in this worker has anything left to do for them."""
@@ -129,7 +136,7 @@ class InFlight:
         self.ready.clear()
         self._aside.clear()
         for token in tokens:
-            self.drop(token)
+            self.give_back(token)
         return tokens
 
     def of_scope(self, scope: str) -> Iterator[Flight]:

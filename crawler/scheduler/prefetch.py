@@ -102,9 +102,11 @@ class Prefetch:
     async def run(self) -> None:
         """Fill the queue until the spider closes; then give back what was not begun."""
         while not self.closing:
-            room = self._room() if self._may_begin() else 0
+            may_begin = self._may_begin()
+            room = self._room() if may_begin else 0
             await self._try_alone()
-            room = await self.purse.room(room)
+            if may_begin:
+                room = await self.purse.room(room)
             if self.purse.empty:
                 self._end_by_budget()
             if room <= 0:
@@ -117,6 +119,7 @@ class Prefetch:
             batch = await self._frontier.visits.recall(await self._frontier.lease(room, in_hand))
             await self._remind(asked[0])
             self._accept(batch, epoch, asked)
+            await self.purse.took(room, len(batch.leases))
             await self._rest(self._pause_after(batch, room))
         await self._frontier.release(self._in_flight.take_unstarted())
 

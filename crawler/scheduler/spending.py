@@ -43,7 +43,15 @@ class Purse:
         ):
             return wanted
         self._asked = time.monotonic()
-        granted, reached = await self._budget.ask(max(0, wanted), len(self._in_flight), self._spent())
+        return await self._ask(self._budget, max(0, wanted))
+
+    async def took(self, granted: int, leased: int) -> None:
+        """So many were leased of those that were granted: what was not is reserved no longer."""
+        if self._budget is not None and leased < granted:
+            await self._ask(self._budget, 0)
+
+    async def _ask(self, budget: Budget, wanted: int) -> int:
+        granted, reached = await budget.ask(wanted, self._in_flight.unfinished, self._spent())
         if reached and not self.empty:
             log.warning(
                 "FRONTIER_BUDGET: the limit %s is reached: what is in hand is finished, and the crawl ends", reached
@@ -63,7 +71,9 @@ class Purse:
         money = self._price(
             int(found.get(REQUESTS, 0)), received, stages_cpu_ms(found), float(found.get(BROWSER_MS, 0))
         )
-        fetched = max(0, int(found.get(LEASED, 0)) - len(self._in_flight))
+        # what was put back was not fetched; nor was what the crawl ends before it is begun
+        leased, open_ = int(found.get(LEASED, 0)), self._in_flight.unfinished
+        fetched = max(0, leased - open_ - self._in_flight.given_back)
         return Spending(fetched, int(found.get(KEPT, 0)), received, money)
 
     def _price(self, requests: float, received: float, cpu_ms: float, browser_ms: float) -> float:

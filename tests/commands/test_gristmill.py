@@ -245,6 +245,12 @@ def test_allow_local_opens_the_named_hosts_and_their_ports_and_no_more() -> None
     assert set(policy.network_ports) == {80, 443, 8080, 99}
 
 
+def test_allow_local_opens_what_is_named_also_where_another_setting_is_wrong() -> None:
+    settings = opened("127.0.0.1:8080", EGRESS_PROXIES="nonsense")
+    assert (settings["NETWORK_ALLOW"], settings["NETWORK_PORTS"]) == ("127.0.0.1/32", "80,443,8080")
+    assert "NETWORK_PORTS" not in opened("127.0.0.1:8080", NETWORK_ALLOW="nonsense")
+
+
 @pytest.mark.parametrize("hosts", [(), ("93.184.215.14",), ("169.254.169.254",), ("no-such-host.invalid:8000",)])
 def test_allow_local_without_anything_to_open_is_a_wrong_call(hosts) -> None:
     with pytest.raises(UsageError, match="--allow-local: none of these hosts is on this machine"):

@@ -196,6 +196,33 @@ def test_with_all_proxies_away_the_crawl_waits_says_so_and_goes_on_when_one_is_b
     assert f"{proxy.name} serves again" in log.read_text()
 
 
+def test_a_proxy_that_is_away_until_the_crawl_stops_spends_no_budget_and_counts_no_request(tmp_path):
+    gate, folder = Gate(1), tmp_path / "corpus"
+    with Sites(gate) as web, ForwardProxy("microsocks", tmp_path, FIRST) as proxy:
+        urls = web.urls(3, 4)
+        settings = {
+            "EGRESS_PROXIES": proxy.url,
+            "OPTOUT_PROFILE": "minimal",
+            "COST_REQUEST": 1,
+            "FRONTIER_BUDGET": "fetched:13,money:40",
+            "LOG_FILE": tmp_path / "log",
+        }
+        running = start_crawl(folder, urls, web.port, **settings)
+        gate.wait(1)
+        proxy.kill()
+        gate.open()
+        away = finished(folder, running)
+        log = (tmp_path / "log").read_text()
+        assert away.returncode == 1, log[-3000:]
+        assert "is reached" not in log.replace("is not reached", "")
+        counters = json.loads((folder / "manifest.json").read_text())["runs"][-1]["counters"]
+        assert counters.get("downloader/request_count", 0) <= figures(away)[proxy.name]["requests"]
+        proxy.start()
+        back = crawl(folder, urls, web.port, **settings)
+    assert back.returncode == 0, (tmp_path / "log").read_text()[-3000:]
+    assert set(back.kept) == set(urls), back.rejected
+
+
 def test_a_proxy_that_stands_still_is_told_from_a_site_that_does(tmp_path):
     gate, log = Gate(1), tmp_path / "log"
     with (

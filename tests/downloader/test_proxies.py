@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -16,9 +17,9 @@ from crawler.problems import InputError
 from tests.support.clock import FakeClock
 
 HTTP = Proxy(proxy_address("http://proxy.example:3128"))
-HTTP_LOGIN = Proxy(HTTP.address, b"porter", b"s:cret")
+HTTP_LOGIN = Proxy(replace(HTTP.address, login="env:PORTER"), b"porter", b"s:cret")
 SOCKS = Proxy(proxy_address("socks5://[2001:db8::7]:1080"))
-SOCKS_LOGIN = Proxy(SOCKS.address, b"porter", b"secret")
+SOCKS_LOGIN = Proxy(replace(SOCKS.address, login="env:PORTER"), b"porter", b"secret")
 GRANTED = b"\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x50"
 
 
@@ -103,10 +104,11 @@ def test_a_login_that_is_missing_or_wrong_is_the_proxys_trouble_and_not_shown():
         (ask_for_tunnel(SOCKS_LOGIN, "192.0.2.7", 80), [b"\x05\x02", b"\x01\x01"]),
         (greet(SOCKS_LOGIN), [b"\x05\x02", b"\x01\x01"]),
         (greet(HTTP_LOGIN), [b"HTTP/1.1 407 No\r\n\r\n"]),
+        (greet(HTTP_LOGIN), [b"HTTP/1.1 401 No\r\n\r\n"]),
     ):
         error = refused(words, *answers)
         assert error.blame is Blame.PROXY
-        assert "login" in str(error)
+        assert "this login: see to env:PORTER" in str(error) or "asks for a login" in str(error)
         assert "cret" not in str(error)
     assert "cret" not in repr(HTTP_LOGIN) + repr(SOCKS_LOGIN)
 
@@ -132,6 +134,11 @@ def test_a_greeting_takes_any_word_about_a_site_as_a_sign_of_life():
         ("http://proxy.example:3128/path", "no path"),
         ("http://proxy.example:3128?user=x", "?login=env:NAME"),
         ("http://a.example:1,http://b.example:2,http://a.example:1", "stands there twice"),
+        (",", "an entry is empty"),
+        (" ", "an entry is empty"),
+        ("http://a.example:1,", "an entry is empty"),
+        ("http://a.example:1,,http://b.example:2", "an entry is empty"),
+        (["", "http://a.example:1"], "an entry is empty"),
     ],
 )
 def test_a_wrong_proxy_is_a_sentence(value, said):

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from crawler.config.budget import check_budget
+from crawler.frontier.adopt import reclaim
 from crawler.frontier.budget import Budget, Spending, spent_of
 from crawler.frontier.client import Frontier
+from crawler.frontier.model import Mark
 from crawler.urls.link import Link
 
 WORKERS, RUNS, LARGEST = 8, 20, 1000
@@ -100,6 +102,33 @@ def test_what_a_dead_worker_had_in_hand_counts_as_spent_so_that_the_limit_holds(
         later = [Worker(frontier, ("kept:100",), random.Random(50 + k)) for k in range(WORKERS)]
         await asyncio.gather(*(worker.run() for worker in later))
         assert total([*dying, *later]).kept <= 100 + WORKERS
+
+    frontier_run(scenario, delay=0.0, latency_factor=0.0)
+
+
+@pytest.mark.parametrize(
+    "how", ["seen at the restart", "leases expire, and others lease", "leases expire, and nobody may"]
+)
+def test_a_dead_worker_has_spent_what_it_was_at_work_on_and_not_the_batch_that_it_had_leased(frontier_run, clock, how):
+    async def scenario(frontier: Frontier) -> None:
+        await filled(frontier, 60)
+        frontier.bearer = "aaaaaaaa"
+        dying = Budget(frontier, ("fetched:12",), LARGEST, 0.0)
+        assert await dying.ask(12, 0, Spending()) == (12, "")
+        leases = (await frontier.lease(12)).leases
+        sent, delivered, *_ = (lease.token for lease in leases)
+        await frontier.mark([(sent, Mark.IN_HAND), (delivered, Mark.IN_HAND), (delivered, Mark.DELIVERED)])
+        frontier.bearer = "bbbbbbbb"
+        if how == "seen at the restart":
+            assert await reclaim(frontier, "aaaaaaaa") == 12
+        else:
+            clock.advance(frontier.limits.lease_seconds + 1)
+        if how == "leases expire, and others lease":
+            assert (await frontier.lease(1)).leases
+        clock.advance(0.01)
+        next_one = Budget(frontier, ("fetched:12",), LARGEST, 0.0)
+        assert await next_one.ask(16, 0, Spending()) == (10, "")
+        assert (await spent_of(frontier))["fetched"] == 2
 
     frontier_run(scenario, delay=0.0, latency_factor=0.0)
 

@@ -18,6 +18,8 @@ def test_a_limit_of_each_run_and_one_of_all_stop_real_crawls_and_the_status_name
         desk.write(crawl_of(mill, COST_REQUEST="1", CONCURRENT_REQUESTS_PER_DOMAIN="4") + limits)
         assert desk.plan("run", "--run", "one").code == 0, desk.calls[-1].err
         assert "the limit run.kept:7 is reached" in desk.calls[-1].err
+        (crawl,) = desk.facts("status")["crawls"]
+        assert (crawl["limit"], crawl["seeds"][0]["state"]) == ("run.kept: 7", "stopped by run.kept: 7")
         first = len(mill.log)
         assert first < 16, "the limit of all runs was reached before"
         assert desk.plan("run", "--run", "two").code == 0, desk.calls[-1].err
@@ -42,3 +44,9 @@ def test_a_limit_of_a_seed_stops_it_and_a_crawl_without_one_is_complete(desk: De
     assert (done.code, ": 1 task ran, the others were done\n" in done.out) == (0, True)
     (crawl,) = desk.facts("status")["crawls"]
     assert (pages(mill), [one["state"] for one in crawl["seeds"]]) == (3, ["stopped by seed.fetched: 3"])
+    assert crawl["spent"]["fetched"] == 3, "no figure where no limit is counted on the server"
+    desk.write(crawl_of(mill) + "limits: {seed: {fetched: 5}}\n")
+    for operation in ("check", "diff"):
+        assert "mill: seed.fetched was 3 and is 5 now" in desk.plan(operation).err
+    (crawl,) = desk.facts("status")["crawls"]
+    assert crawl["seeds"][0]["state"] == "stopped by seed.fetched: 3", "by a limit that no run has had yet"

@@ -117,6 +117,14 @@ def test_a_limit_of_a_seed_and_recrawl_are_the_settings_that_they_stand_for(tmp_
         ("crawls: []\n", ":1:9: crawls: expected at least one crawl"),
         ("crawls:\n- {name: a, corpus: c, seeds: [https://a.org/]}\n- {name: a, corpus: d, seeds: [https://b.org/]}\n",
          "2 crawls have the name 'a'"),
+        ("crawls:\n- {name: a, corpus: c, seeds: [https://a.org/], steps: [dataset verify c]}\n",
+         ":2:49: crawls[0].steps: steps stand once, beside crawls"),
+        (f"{TEXT}steps:\n  - report c; rm c\n", ":5:5: steps[0]: no shell reads a step, so 'c;'"),
+        (f"{TEXT}steps:\n  - report c > out.txt\n", ":5:5: steps[0]: no shell reads a step, so '>'"),
+        (f"{TEXT}steps:\n  - dataset export c --to jsonl.gz --out r-{{rn}}\n", ":5:5: steps[0]: {rn} stands for"),
+        (f"{TEXT}steps:\n  - crawl foo\n", ":5:5: crawl-foo: there is no spider 'foo'"),
+        ("crawls:\n- {name: a, corpus: c, seeds: [https://a.org/]}\n- {name: b, corpus: ./c/, seeds: [https://b.org/]}\n",
+         "2 crawls have the corpus 'c'"),
         ("- a\n", ":1:1: expected a plan"),
         ("a: &x\n  b: *x\n", ""),
     ],
@@ -131,6 +139,8 @@ def test_a_mistake_is_a_sentence_at_its_line_and_column(tmp_path: Path, text: st
 
 def test_a_sound_plan_has_no_problems_and_its_tasks_follow_each_other(tmp_path: Path) -> None:
     (tmp_path / "gates.yaml").write_text("whole: {uniqueness: {min: 0.1}}\n")
+    signs = '- "dataset query c \\"SELECT 1 > 0;\\""\n- crawl https://example.org/?a=1&b=2 --out d\n'
+    assert problems(tmp_path, f"{TEXT}steps:\n{signs}") == []
     steps = "steps:\n- dataset verify c\n- {name: x, run: 'dataset export c --to jsonl.gz --out r'}\n"
     text = f"{TEXT}workers: 3\ngates: gates.yaml\n{steps}"
     assert problems(tmp_path, text) == []

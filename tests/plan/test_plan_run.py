@@ -125,6 +125,7 @@ def test_a_folder_that_this_run_has_not_made_is_left_alone(desk: Desk, mill: Mil
     done = desk.plan("run", "--run", "r")
     assert done.code == 1
     assert "release would make release-r, which is there already" in done.err
+    assert "or name the run otherwise (--run NAME)" in done.err
     assert (theirs / "note.txt").read_text() == "mine"
 
 
@@ -139,6 +140,14 @@ def test_a_task_alone_wants_those_before_it_done_in_the_run_of_that_name(desk: D
         done = desk.plan("run", "--run", "r", "--wait", "--only", task)
         assert done.code == 0, done.err
     assert desk.facts("status")["finished"]
+
+
+def test_a_mistyped_run_begins_none_and_has_no_status(desk: Desk) -> None:
+    desk.write("name: mill\ncorpus: corpus\nseeds: [https://example.org/]\n" + STEPS)
+    early = desk.plan("run", "--run", "nosuch", "--only", "release")
+    assert (early.code, desk.facts("status")["run"]) == (1, None), early.err
+    status = desk.plan("status", "--run", "foo")
+    assert (status.code, "--run foo: there is no such run; none has begun" in status.err) == (1, True), status.err
 
 
 def test_a_mark_that_cannot_be_read_is_told_and_not_taken_for_none(desk: Desk, mill: Mill) -> None:

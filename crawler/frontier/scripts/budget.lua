@@ -1,5 +1,5 @@
 -- BUDGET: how many more URLs a worker may be given, by what all workers and runs have spent. In shard 0.
--- ARGV 5 token of the process  6 life (ms): a worker that is silent for longer is dead  7 URLs in hand  8 wanted  9 run
+-- ARGV 5 token of the process, behind what its leases bear and a dot where they bear something  6 life (ms): a worker that is silent for longer is dead  7 URLs in hand  8 wanted  9 run
 -- 10 fetched 11 kept 12 bytes 13 money: what this process has spent since it began  14 bytes 15 money that one page may cost
 -- 16.. limits of all runs, 21.. of this run: fetched, kept, bytes, ms, money; 0 = none  26 1 = the worker leaves
 -- A call that runs twice adds nothing the second time: what a process has spent is told as a total.
@@ -11,6 +11,16 @@ local spent, known = {}, call('HMGET', SPENT, 'fetched', 'kept', 'bytes', 'ms', 
 for i = 1, 5 do spent[i] = num(known[i] or 0) end
 local at, page_bytes, page_money = num(known[6] or now), num(known[7] or 0), num(known[8] or 0)
 
+-- Leases of a process that it has not begun with: nothing was spent on them.
+local function unbegun(bearer)
+  local n, found = 0, call('ZRANGE', LEASES, 0, -1, 'WITHSCORES')
+  for i = 1, #found, 2 do
+    local nonce = match(found[i], '[^.]*$')
+    if not is_begun(found[i + 1]) and sub(nonce, 1, #bearer) == bearer then n = n + 1 end
+  end
+  return n
+end
+
 -- Hours pass while somebody is at work; a worker that died took what it had in hand with it: that counts as spent.
 local others, workers, alive, told = 0, 1, false, {0, 0, 0, 0}
 local rows = call('HGETALL', SPENDERS)
@@ -21,6 +31,8 @@ for i = 1, #rows, 2 do
   if rows[i] == token then
     told = {num(a), num(b), num(c), num(d)}
   elseif now - last > life then
+    local bearer = match(rows[i], '^([^.]+)%.')
+    if bearer then count = math.max(0, count - unbegun(bearer)) end
     spent[1], spent[2] = spent[1] + count, spent[2] + count
     spent[3], spent[5] = spent[3] + count * page_bytes, spent[5] + count * page_money
     call('HDEL', SPENDERS, rows[i])

@@ -251,7 +251,8 @@ end
 -- moment before its request is sent; its lease says so by a half (extend.lua). suspects HASH scope \t member -> deaths
 -- alone : ms in hand alone, up to these deaths : in hand alone since : last seen so. alone ZSET entry -> when.
 local SEEN_EVERY, LONGEST_REST = 250, 64000  -- ms; a worker says so often that it tries a suspect alone (prefetch.py)
-local function is_in_hand(expiry) return num(expiry or 0) % 1 ~= 0 end
+local function is_in_hand(expiry) return num(expiry or 0) % 1 == 0.5 end
+local function is_begun(expiry) return num(expiry or 0) % 1 ~= 0 end  -- in hand, or delivered (three quarters)
 local function suspicion(key)
   local record = call('HGET', SUSPECTS, key)
   if not record then return nil end
@@ -309,8 +310,35 @@ local function unpark(key, entries)
 end
 
 -- Leases whose worker is gone: the URLs return, and only what was in hand is suspected.
+-- What a process has of the budget (budget.lua) shrinks by the leases that it had not begun, as they come back.
+local SPENDERS, BEARER = P .. 'spenders', 8  -- claims.py, bearer_of
+local function change_spender(bearer, unbegun, last)
+  local rows = call('HGETALL', SPENDERS)
+  for i = 1, #rows, 2 do
+    if sub(rows[i], 1, #bearer + 1) == bearer .. '.' then
+      local had, at, rest = match(rows[i + 1], '^(%d+) (%d+) (.*)$')
+      local left = integer(math.max(0, num(had) - unbegun))
+      call('HSET', SPENDERS, rows[i], left .. ' ' .. (last or at) .. ' ' .. rest)
+    end
+  end
+end
+local function is_dead(bearer)
+  if bearer ~= '' then change_spender(bearer, 0, '0') end
+end
+local function give_back(tokens, ends)
+  if call('EXISTS', SPENDERS) == 0 then return end
+  local unbegun = {}
+  for i, token in ipairs(tokens) do
+    if ends[i] and not is_begun(ends[i]) then
+      local bearer = sub(match(token, '[^.]*$'), 1, BEARER)
+      unbegun[bearer] = (unbegun[bearer] or 0) + 1
+    end
+  end
+  for bearer, n in pairs(unbegun) do change_spender(bearer, n) end
+end
 local function reclaim(tokens)
   local ends = #tokens > 0 and call('ZMSCORE', LEASES, unpack(tokens)) or {}
+  give_back(tokens, ends)
   for i, lease in pairs(read_leases(tokens)) do
     hang_up(lease, now, 0)
     no_verdict(lease.scope, lease.token)

@@ -4,6 +4,7 @@
 local CHUNK = 1000
 local answers, expiry, entries = {}, now + num(ARGV[5]), {}
 local plainly, by_half = integer(expiry), string.format('%.1f', expiry - 0.5)
+local delivered = string.format('%.2f', expiry - 0.25)
 local function key_of(token)
   local payload = call('HGET', LEASE, token)
   local scope, at = scope_of(payload)
@@ -20,8 +21,9 @@ end
 local function renew(token, mark, score)
   if mark == 'a' then seen_alone(key_of(token)) end
   if mark == 'd' and call('EXISTS', SUSPECTS) == 1 then call('HDEL', SUSPECTS, key_of(token)) end
-  local in_hand = mark == 'h' or mark == 'a' or mark == '' and num(score) % 1 ~= 0
-  entries[#entries + 1] = in_hand and by_half or plainly
+  local part = num(score) % 1
+  local in_hand, is_safe = mark == 'h' or mark == 'a' or mark == '' and part == 0.5, mark == 'd' or mark == '' and part == 0.75
+  entries[#entries + 1] = in_hand and by_half or is_safe and delivered or plainly
   entries[#entries + 1] = token
 end
 for first = 6, #ARGV, 2 * CHUNK do
