@@ -218,12 +218,20 @@ def test_a_server_that_is_gone_is_told(call, tmp_path, name):
     assert {path.name for path in tmp_path.iterdir()} <= {"texts.jsonl", "corpus"}
 
 
+def write_what_is_named(folder: Path) -> None:
+    """What calls of `ALONE` name beside the corpus: an evaluation set, a schema, held-out texts."""
+    (folder / "none.jsonl").write_text('{"question": "a b c d e f g h i j k l m n o"}\n')
+    (folder / "none.json").write_text('{"type": "object", "properties": {"maker": {"type": "string"}}}')
+    (folder / "texts").mkdir()
+    (folder / "texts" / "one.txt").write_text("A text that no corpus has. " * 9)
+
+
 @pytest.mark.parametrize("name", READ_CORPUS)
 def test_a_corpus_of_another_version_is_left_alone(call, tmp_path, name):
     for folder in ("corpus", "other"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "manifest.json").write_text('{"format": "crawler-corpus/99", "files": []}')
-    (tmp_path / "none.jsonl").write_text('{"question": "a b c d e f g h i j k l m n o"}\n')
+    write_what_is_named(tmp_path)
     done = call(name)
     is_told_well(done, 1)
     if name != "dataset repair":  # it is there for manifests that cannot be read, and finds no corpus around this one
@@ -237,7 +245,7 @@ def test_a_manifest_that_is_none_is_told(call, tmp_path, name, content):
     for folder in ("corpus", "other"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "manifest.json").write_text(content)
-    (tmp_path / "none.jsonl").write_text('{"question": "a b c d e f g h i j k l m n o"}\n')
+    write_what_is_named(tmp_path)
     is_told_well(call(name), 1)
 
 
@@ -285,7 +293,7 @@ def until(condition, process: subprocess.Popen[str]) -> None:
 def test_a_signal_ends_it_while_it_reads(begun, tmp_path: Path, name):
     """Half of them by Ctrl-C, half as a supervisor ends a process: what answers is the same for all."""
     number = (signal.SIGINT, signal.SIGTERM)[READ_CORPUS.index(name) % 2]
-    (tmp_path / "none.jsonl").write_text('{"question": "a b c d e f g h i j k l m n o"}\n')
+    write_what_is_named(tmp_path)
     (tmp_path / "corpus" / "manifest.d").mkdir(parents=True)
     process = begun(*typed(name), SCRAPY_SETTINGS_MODULE="tests.commands.slow_settings")
     until((tmp_path / "reading").exists, process)

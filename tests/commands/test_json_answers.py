@@ -132,6 +132,11 @@ def test_what_an_operation_on_a_corpus_did_is_what_its_schema_declares(scrapy, c
     row = {"canonical_url": corpus.records()[0]["canonical_url"], "doc_id": "id-0", "topic": "birds"}
     (tmp_path / "topics.jsonl").write_bytes(orjson.dumps(row))
     (tmp_path / "pairs.jsonl").write_bytes(orjson.dumps({"a": "mine " * 50, "b": "yours " * 50, "duplicate": False}))
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "one.txt").write_text("A text that no corpus has. " * 9)
+    for side in ("before", "after"):
+        pages = [{"url": f"https://{n}.example/", "text": f"{side} {chr(97 + n)} " * 30} for n in range(8)]
+        (tmp_path / f"{side}.jsonl").write_bytes(b"".join(orjson.dumps(page) + b"\n" for page in pages))
     (tmp_path / "spec.yaml").write_text("{tokens: 20, tolerance: 1, sources: {ours: {corpus: corpus}}}")
     archive = next((tmp_path / "corpus" / "archive").glob("*.warc.gz"))
     lines = archive.with_name(archive.name.removesuffix(".warc.gz") + ".cdxj").read_bytes().splitlines()

@@ -167,5 +167,5 @@ def test_the_door_takes_good_entries_once_and_leaves_a_key_of_another_kind_alone
 
     with caplog.at_level(logging.WARNING):
         frontier_run(scenario)
-    assert "is not a list" in caplog.text
+    assert "is neither list nor stream" in caplog.text
     assert "outside the crawl's scope" in caplog.text

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from crawler.frontier.adopt import adopt, reclaim
+from crawler.frontier.budget import Budget, Spending
 from crawler.frontier.claims import Claims, Identity
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Mode, Wire
@@ -129,6 +130,7 @@ def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(val
         assert await frontier.respell(again.leases[0].token, again.leases[0].link)
         assert await adopt(frontier, [(Address("https://adopted.example/"), b"")]) == 1
         assert await frontier.run("forgive", 0, ["v1.example"]) == 0
+        assert await Budget(frontier, ("fetched:9",), 1.0, 0.0).ask(3, 0, Spending()) == (3, "")
         assert not await frontier.control.unpurge("v1.example")
         ((_, slot),) = await frontier.politeness.ask_addresses([AddressRow("line", "192.0.2.1", 0.5, "v1.example")])
         assert slot

@@ -24,6 +24,7 @@ OPTIONAL |= {"crawlee", "pdfminer"}  # peers of benches, in an environment of th
 OPTIONAL |= {"tokenizers", "tiktoken"}  # of mixtures, which say what is missing
 OPTIONAL |= {"plugged"}  # a test writes it
 OPTIONAL |= {"anthropic", "openai", "google", "babel"}  # of `gristmill llm`, which says what is missing
+OPTIONAL |= {"confluent_kafka"}  # of `gristmill stream` to Kafka, which says what is missing
 EXPLORE = {"duckdb", "starlette", "uvicorn"}  # of `gristmill explore`, which says what is missing
 LATER = {"compression"}  # in the standard library from Python 3.14 on
 
@@ -84,7 +85,7 @@ def test_the_driver_that_a_message_asks_for_is_an_extra() -> None:
 
 
 def test_every_package_that_the_tests_import_is_required() -> None:
-    required = requirements() | requirements("browser", "documents", "explore", "parquet", "s3", "dev")
+    required = requirements() | requirements("browser", "documents", "explore", "llm", "parquet", "s3", "stream", "dev")
     assert missing(imports("tests", "bench") - OPTIONAL, required) == {}
 
 
