@@ -90,7 +90,7 @@ def test_each_worker_is_listed_with_its_last_sign_of_life_and_a_silent_one_too(f
         text = render(view, said="The crawl runs: 1 worker is at work.").splitlines()
         assert text[1] == "  The crawl runs: 1 worker is at work."
         assert "  worker w-new  last sign of life 2 s ago" in text
-        assert "  worker w-old  silent, last sign of life 11 s ago" in text
+        assert "  worker w-old  last sign of life 11 s ago: silent" in text
         assert not any("worker" in line for line in render(view, one=True).splitlines())
 
     frontier_run(scenario, lease_seconds=900.0)
