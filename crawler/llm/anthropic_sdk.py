@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
-from crawler.llm.failures import TIMEOUT_SECONDS, counted, cut_of, reply_of
+from crawler.llm.failures import TIMEOUT_SECONDS, answered, counted
 from crawler.llm.model import Outcome, Provider, ProviderError, Reply, Request
 
 OWN_URL = "https://api.anthropic.com"
@@ -28,24 +29,16 @@ class Anthropic(Provider):
 
     def complete(self, request: Request) -> Reply:
         """One message. Raises: ProviderError."""
-        sdk = self._sdk
-        try:
-            found: Any = self._client.messages.create(
-                model=self._name,
-                max_tokens=request.most_tokens,
-                system=request.system,
-                messages=[{"role": "user", "content": request.user}],
-                output_config={"format": {"type": "json_schema", "schema": request.schema}},
-            )
-        except sdk.APIStatusError as error:
-            return reply_of(error.status_code, error.response.headers, str(error), f"anthropic:{self._name}")
-        except sdk.APIResponseValidationError as error:
-            return Reply(Outcome.GARBLED, said=str(error)[:300])
-        except sdk.APIConnectionError as error:
-            return cut_of(error)
-        except ValueError as error:  # HTML with status 200: the parser's own error
-            return Reply(Outcome.GARBLED, said=str(error)[:300])
-        return _reply(found)
+        call = partial(
+            self._client.messages.create,
+            model=self._name,
+            max_tokens=request.most_tokens,
+            system=request.system,
+            messages=[{"role": "user", "content": request.user}],
+            output_config={"format": {"type": "json_schema", "schema": request.schema}},
+        )
+        found = answered(self._sdk, call, f"anthropic:{self._name}")
+        return found if isinstance(found, Reply) else _reply(found)
 
     def close(self) -> None:
         """Close the connections."""

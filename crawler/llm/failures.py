@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import email.utils
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from crawler.llm.model import Outcome, ProviderError, Reply
 
@@ -22,6 +23,21 @@ _HOPELESS = {
     403: "the key may not do this",
     404: "there is no such model or address",
 }
+
+
+def answered(sdk: Any, call: Callable[[], Any], who: str) -> Any:
+    """What a client of Anthropic's or OpenAI's answers, or the `Reply` of a call that failed. who: the model.
+
+    Raises: ProviderError where no other request would fare better.
+    """
+    try:
+        return call()
+    except sdk.APIStatusError as error:
+        return reply_of(error.status_code, error.response.headers, str(error), who)
+    except sdk.APIConnectionError as error:
+        return cut_of(error)
+    except (sdk.APIResponseValidationError, ValueError) as error:  # HTML with status 200: the parser's own error
+        return Reply(Outcome.GARBLED, said=str(error)[:_MOST_SAID])
 
 
 def reply_of(status: int, headers: Mapping[str, str], said: str, who: str) -> Reply:

@@ -11,6 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -121,6 +122,12 @@ class LlmJob:
                     raise InputError([f"{self.tool.name}: {said}; give prices in that currency"])
                 most = max(most, cost)
         return most
+
+    @property
+    def doubt(self) -> str:
+        """What is to be said of the prices that are used; "" = nothing. Raises: InputError."""
+        today = datetime.fromtimestamp(self.pages.now, UTC).date()
+        return self.prices.doubt(today) if self.price.input or self.price.output else ""
 
     def questions(self, record: Record) -> list[Question]:
         """What is asked about a page."""

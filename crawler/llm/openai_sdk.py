@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any, cast
 
-from crawler.llm.failures import TIMEOUT_SECONDS, counted, cut_of, reply_of
+from crawler.llm.failures import TIMEOUT_SECONDS, answered, counted
 from crawler.llm.model import Outcome, Provider, ProviderError, Reply, Request
 
 OWN_URL = "https://api.openai.com/v1"
@@ -33,23 +34,11 @@ class OpenAI(Provider):
         own: dict[str, Any] = {"max_completion_tokens": request.most_tokens}
         others: dict[str, Any] = {"max_tokens": request.most_tokens, "temperature": 0.0}
         messages: Any = [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}]
-        sdk, create = self._sdk, cast("Any", self._client.chat.completions.create)  # its overloads know no plain dict
-        try:
-            found = create(
-                model=self._name,
-                messages=messages,
-                response_format=form,
-                **(own if self._is_own else others),
-            )
-        except sdk.APIStatusError as error:
-            return reply_of(error.status_code, error.response.headers, str(error), f"openai:{self._name}")
-        except sdk.APIResponseValidationError as error:
-            return Reply(Outcome.GARBLED, said=str(error)[:300])
-        except sdk.APIConnectionError as error:
-            return cut_of(error)
-        except ValueError as error:  # HTML with status 200: the parser's own error
-            return Reply(Outcome.GARBLED, said=str(error)[:300])
-        return _reply(found)
+        create = cast("Any", self._client.chat.completions.create)  # its overloads know no plain dict
+        more = own if self._is_own else others
+        call = partial(create, model=self._name, messages=messages, response_format=form, **more)
+        found = answered(self._sdk, call, f"openai:{self._name}")
+        return found if isinstance(found, Reply) else _reply(found)
 
     def close(self) -> None:
         """Close the connections."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date as Day  # noqa: N812  # a field of a file of prices is called date
 from decimal import ROUND_UP, Decimal
 from importlib.resources import files
 from pathlib import Path
@@ -45,6 +45,10 @@ class Price:
         return self.cost(most_tokens_in(request), request.most_tokens)
 
 
+OLD_DAYS = 90
+"""From which age on it is said how old prices are that are used."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prices:
     """A file of prices. name: of the file, for messages."""
@@ -53,6 +57,16 @@ class Prices:
     date: str
     currency: str
     models: Mapping[str, Price]
+
+    def doubt(self, today: Day) -> str:
+        """A sentence where they are old; "" where not. The budget is kept by these prices, not by the provider's."""
+        days = (today - Day.fromisoformat(self.date)).days
+        if days < OLD_DAYS:
+            return ""
+        return (
+            f"the prices of {self.name} are {days:,} days old, and the budget is kept by them: compare them with the "
+            "provider's, and give those of today by --prices FILE"
+        )
 
     def of(self, model: str) -> Price:
         """By `provider:NAME@URL`, else by `provider:NAME`. Raises: InputError where it is not in the file."""
@@ -86,7 +100,7 @@ def _prices(root: Value, name: str) -> Prices | None:
     if missing := [each for each in ("date", "currency", "models") if each not in found]:
         root.problem(f"needs {' and '.join(missing)}")
         return None
-    day = found["date"].text(lambda text: date.fromisoformat(text).isoformat())
+    day = found["date"].text(lambda text: Day.fromisoformat(text).isoformat())
     currency = found["currency"].text(_currency)
     models = {key: _price(value) for key, value in found["models"].items("expected prices by provider:NAME")}
     return Prices(name, day or "", currency or "", models)

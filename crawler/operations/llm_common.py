@@ -97,6 +97,7 @@ def estimated(job: LlmJob) -> Answer:
         f"never more than {money(found.most, currency)}, by the prices of {job.prices.date}",
         *left_out(job),
     ]
+    lines += filter(None, [job.doubt])
     if job.budget is not None:
         lines.append(f"budget {money(job.budget, currency)}, of it {money(found.spent, currency)} spent")
     facts = NOTHING | {
@@ -204,6 +205,7 @@ def lines_of(job: LlmJob, done: Done) -> Iterator[str]:
         yield f"{failed} without a count of tokens, booked at the most they may cost, {cost} ({why})"
     if done.unanswered:
         yield f"{number_of(done.unanswered, 'call')} of this ledger without a known end, counted as spent in full"
+    yield from filter(None, [job.doubt])
     yield from left_out(job)
 
 

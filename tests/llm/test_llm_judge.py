@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -506,10 +507,25 @@ def test_verify_names_a_damaged_line_of_the_ledger(folder: Folder, serve: Serve,
 
 def test_card_and_summary_name_whom_the_texts_went_to(folder: Folder, serve: Serve, prices: PricesOf) -> None:
     folder.filled(range(3))
-    assert "Texts sent to language models:** no annotation says so" in eu_summary.as_markdown(gather(str(folder.path)))
+    assert "Texts sent to language models:** none" in eu_summary.as_markdown(gather(str(folder.path)))
     server = serve(by_number)
     judge(folder, server, prices(), "--budget", "100EUR")
     host = urlsplit(server.model().partition("@")[2]).netloc
     said = f"{NAME} ({server.model()} of {host})"
     assert f"{said} 3 documents" in eu_summary.as_markdown(gather(str(folder.path)))
     assert f"| {said} | 3 |" in card(gather(str(folder.path)))
+    Annotations(Place(str(folder.path))).drop(NAME, now=1.9e9)
+    dropped = f"{NAME} ({server.model()}; no annotation is left) 3 documents"
+    assert dropped in eu_summary.as_markdown(gather(str(folder.path)))
+
+
+@pytest.mark.parametrize(("day", "is_said"), [("2026-01-01", True), (time.strftime("%Y-%m-%d"), False)])
+def test_prices_that_are_old_are_said_to_be(
+    folder: Folder, serve: Serve, prices: PricesOf, day: str, is_said: bool
+) -> None:
+    folder.filled(range(1))
+    path = Path(prices())
+    path.write_text(path.read_text().replace("2026-01-01", day))
+    call = (folder.path, "--model", serve(by_number).model(), "--prices", path, "--budget", "100EUR")
+    for more in ((), ("--dry-run",)):
+        assert any("days old" in line for line in answer_of(WORK, *call, *more).lines) == is_said

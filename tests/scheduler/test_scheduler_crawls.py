@@ -151,7 +151,7 @@ def test_the_server_is_killed_in_mid_crawl_and_the_crawl_goes_on_without_loss(tm
         gate = web.gate = Gate(8)
         worker = Worker(tmp_path, web, CONCURRENT_REQUESTS_PER_DOMAIN=2, FRONTIER_LEASE_SECONDS=4)
         gate.wait()
-        with contextlib.closing(redis.Redis(unix_socket_path=str(tmp_path / "corpus/frontier/valkey.sock"))) as client:
+        with contextlib.closing(redis.Redis.from_url(EmbeddedServer(tmp_path / "corpus/frontier").url)) as client:
             os.kill(int(client.info("server")["process_id"]), signal.SIGKILL)
         gate.open()
         worker.wait()

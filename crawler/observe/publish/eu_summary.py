@@ -281,7 +281,7 @@ def _personal(found: Provenance) -> str:
 
 def _sent(found: Provenance) -> str:
     sent = found.origins.sent_to
-    return _counts(dict(sorted(sent.items())), "annotation", "documents") if sent else "no annotation says so"
+    return _counts(dict(sorted(sent.items())), "annotation", "documents") if sent else "none"
 
 
 def _content(found: Provenance) -> str:

@@ -23,6 +23,7 @@ from crawler.dataset.withdrawals import WishLine, in_force, log_lines, removed_b
 from crawler.document import DropReason, Reason
 from crawler.observe.publish.sources import Collector, DomainSize, Part, Sources, kind_of
 from crawler.observe.reasons import order
+from crawler.storage.corpus.answers import asked_by
 from crawler.storage.files.accounts import counts_of
 from crawler.storage.files.place import SHARDS, Place
 from crawler.storage.files.records import Record
@@ -92,7 +93,7 @@ class Origins:
     held: Counter[str] = field(default_factory=Counter)
     withdrawals: list[tuple[WishLine, int]] = field(default_factory=list)  # with the documents that each removed
     undone: int = 0  # withdrawals that were taken back
-    sent_to: Counter[str] = field(default_factory=Counter)  # rows of annotations by the language model that gave them
+    sent_to: Counter[str] = field(default_factory=Counter)  # pages by the annotation and the language model it is of
 
     def add(self, place: Place, manifest: Manifest) -> None:
         """Read what one corpus says. Raises: StorageError."""
@@ -112,10 +113,16 @@ class Origins:
         own = (wish for wish in in_force(place) if "inherited" not in wish)
         self.withdrawals += [(wish, removed[wish["number"]]) for wish in own]
         self.undone += len(undone(log))
+        told = set[tuple[str, str]]()
         for annotation in annotations_in(manifest["files"]):
-            models = (job["model"] for job in annotation.jobs if job["model"].get("provider"))
+            models = [job["model"] for job in annotation.jobs if job["model"].get("provider")]
+            told |= {(annotation.name, str(one.get("name"))) for one in models}
             if names := sorted({_model(one) for one in models}):
                 self.sent_to[f"{annotation.name} ({', '.join(names)})"] += annotation.rows
+        for job, pages in asked_by(place).items():
+            _, name, model = job.split(" ", 2)
+            if (name, model) not in told:  # it was dropped, or all its pages have gone
+                self.sent_to[f"{name} ({model}; no annotation is left)"] += pages
 
     def _add(
         self, said: Verdict, pages: int, kinds: Mapping[Maker, str], latest: Mapping[str, Collection[Maker]]

@@ -219,6 +219,20 @@ class Answers:
             self._open[number] = _Open(line["key"], *name, line["page"], money)
 
 
+def asked_by(place: Place) -> dict[str, int]:
+    """Pages about which each job has asked its model, by the ledger's name of the job, withdrawn ones too.
+
+    Raises: StorageError where the ledger is damaged.
+    """
+    pages: dict[str, set[str]] = {}
+    path = place.root / LEDGER
+    if not place.remote and path.is_file():
+        for _, line in lines_of(path):
+            if "job" in line:  # of a withdrawn page only the call is left
+                pages.setdefault(line["job"], set()).add(line.get("page") or f"call {line['call']}")
+    return {name: len(some) for name, some in pages.items()}
+
+
 @contextmanager
 def forgetting(place: Place) -> Iterator[Callable[[Collection[str]], int]]:
     """While this is open no language model is asked about the corpus. Yields what takes out the answers about pages,

@@ -262,7 +262,7 @@ def expected(facts, rules, profiles, stopped, withdrawn):
             "no review recorded",
         ),
         ("3.3", redacted + (f"({pii} documents)" if pii else "(no kind recorded)")),
-        ("3.3", "no annotation says so"),
+        ("3.3", "none"),
     ]
 
 

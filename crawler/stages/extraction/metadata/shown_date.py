@@ -189,14 +189,16 @@ def _texts(tree: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _is_named(element: Any) -> bool:
-    names = element.get("class"), element.get("id")
-    return names != (None, None) and _are_of_others(*names)
+    names = f"{element.get('class') or ''} {element.get('id') or ''}"
+    if len(names) > SHORT:  # what is remembered is bounded
+        return _NAMES.search(names) is not None
+    return len(names) > 1 and _are_of_others(names)
 
 
 @lru_cache(maxsize=8_192)
-def _are_of_others(class_: str | None, id_: str | None) -> bool:
+def _are_of_others(names: str) -> bool:
     """True for names of other things than the page's text; a site repeats them."""
-    return _NAMES.search(f"{class_ or ''} {id_ or ''}") is not None
+    return _NAMES.search(names) is not None
 
 
 def _headline(tree: Any, texts: list[tuple[Any, str]]) -> int | None:
