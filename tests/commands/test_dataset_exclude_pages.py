@@ -258,7 +258,8 @@ def test_what_is_announced_are_the_raw_pages_that_go_each_capture_of_a_page_and_
     corpus, capsys, index
 ):
     more = Letters(corpus.path, "w2")
-    more.add(LETTER, prose(200, 1), when=20)  # the page as of another visit
+    for day in (19, 20):  # the page as of other visits
+        more.add(LETTER, prose(200, 1), when=day)
     more.add(
         f"{LETTER}#top", prose(200, 1), when=21, html="", canonical_url=LETTER, warc_file="archive/of-another.warc.gz"
     )
@@ -268,7 +269,7 @@ def test_what_is_announced_are_the_raw_pages_that_go_each_capture_of_a_page_and_
             path = Path(corpus.path, "archive", name)
             path.write_bytes(path.read_bytes()[:-40])
     done = remove(corpus, "--url", LETTER, "--address-only")
-    assert done["raw"] == 2 and "2 raw pages in the archive: their bytes go (2 files)" in capsys.readouterr().out
+    assert done["raw"] == 3 and "3 raw pages in the archive: their bytes go (2 files)" in capsys.readouterr().out
 
 
 def test_a_raw_page_that_no_record_has_is_found_and_goes(corpus):
