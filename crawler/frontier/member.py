@@ -20,7 +20,7 @@ from crawler.frontier.packing import pack_url, split_origin, unpack_url
 from crawler.server.errors import FrontierError
 from crawler.urls.link import Link
 
-FORMAT = 6
+FORMAT = 7
 """Of members and of the tables beside the queues; it changes with either."""
 _VERSION = chr(ord("0") + FORMAT)
 _LINK = _VERSION + "l{source:.<4}{shape:.<3}{parent:.<3}{mark:1}{run:1}{depth} {urls}"

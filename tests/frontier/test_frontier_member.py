@@ -129,7 +129,7 @@ def test_a_member_of_another_version_is_never_misread(member):
 
 @pytest.mark.parametrize(
     "member",
-    ["6", "6x", "6p...", "6l....abc", "6x....0 s/a", "6p....0 x/a", "6p....0 ", "6p....x s/a", "6p....0 s/a /b /c"],
+    ["7", "7x", "7p...", "7l....abc", "7x....0 s/a", "7p....0 x/a", "7p....0 ", "7p....x s/a", "7p....0 s/a /b /c"],
 )
 def test_what_is_no_member_is_refused(member):
     with pytest.raises(FrontierError, match="cannot be read"):
