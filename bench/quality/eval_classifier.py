@@ -59,7 +59,7 @@ def main() -> int:
     options = parser.parse_args()
     if not (options.data / "wcxb-dev.jsonl.zst").is_file():
         sys.exit(f"{options.data} has no wcxb-dev.jsonl.zst: give --data")
-    found = list(_cached(options.data, options.cache))
+    found = list(cached(options.data, options.cache))
     print("| question | labels | sites | AUC, unseen sites | 95 % | calibration error | changed by layout | CPU s |")
     print("|---|---|---|---|---|---|---|---|")
     for question in ("easy", "hard"):
@@ -70,7 +70,7 @@ def main() -> int:
 
 
 def _ask(question: str, every: list[Example]) -> None:
-    known, unseen = ([one for one in every if _half(one.site) == half] for half in (0, 1))
+    known, unseen = ([one for one in every if half(one.site) == half] for half in (0, 1))
     _row(f"{question}, cross-validated", [*every], [])
     _row(question, known, unseen)
     few = []
@@ -87,7 +87,7 @@ def _ask(question: str, every: list[Example]) -> None:
 
 def _perplexity(question: str, every: list[Example]) -> None:
     """English alone: a 3-gram model of good texts, and the ratio of it and one of bad texts."""
-    known, unseen = ([one for one in every if _half(one.site) == half and one.language == "en"] for half in (0, 1))
+    known, unseen = ([one for one in every if half(one.site) == half and one.language == "en"] for half in (0, 1))
     started = time.process_time()
     good, bad = (kneser_ney.train([one.text for one in known if one.good == answer]) for answer in (1.0, 0.0))
     spent = time.process_time() - started
@@ -125,11 +125,13 @@ def _row(name: str, known: list[Example], unseen: list[Example]) -> float | None
     return interval.value
 
 
-def _half(site: str) -> int:
+def half(site: str) -> int:
+    """0 or 1: the half of the sites that a site is of."""
     return hashlib.blake2b(site.encode()).digest()[0] & 1
 
 
-def _cached(data: Path, cache: Path | None) -> Iterator[tuple[str, dict[str, Any]]]:
+def cached(data: Path, cache: Path | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The texts of both questions, each with the name of its own."""
     if cache and cache.exists():
         yield from (tuple(orjson.loads(line)) for line in cache.read_bytes().splitlines())
         return

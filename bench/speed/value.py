@@ -145,9 +145,9 @@ ORDERS: dict[str, Key] = {
 }
 
 
-def plain(web: Web, key: Key, most: int) -> Crawl:
+def plain(web: Web, key: Key, most: int, crawl: Crawl | None = None) -> Crawl:
     """A crawl by an order that learns nothing."""
-    crawl, seed = Crawl(), f"{web.origin}/"
+    crawl, seed = crawl or Crawl(), f"{web.origin}/"
     seen, heap, serial = {seed}, [((0,), seed, 0)], 0
     while heap and len(crawl.urls) < most:
         _, url, depth = heapq.heappop(heap)
@@ -160,9 +160,9 @@ def plain(web: Web, key: Key, most: int) -> Crawl:
     return crawl
 
 
-async def learning(web: Web, server: str) -> Crawl:
-    """A crawl by the project's frontier with its defaults."""
-    crawl, defaults = Crawl(), FrontierConfig()
+async def learning(web: Web, server: str, crawl: Crawl | None = None) -> Crawl:
+    """A crawl by the project's frontier with its defaults. `crawl`: who judges; None = by the known truth."""
+    crawl, defaults = crawl or Crawl(), FrontierConfig()
     limits = Limits(
         delay=0.0, max_queued=defaults.max_queued_per_domain, barren=defaults.barren_pages, explore=defaults.explore
     )

@@ -24,6 +24,10 @@ MOST_CHANGED = 0.01
 MOST_ALONE = 0.8
 """AUC from which a name alone answers so well that the model may have learned the sources."""
 DIGESTS_NAMED = 20
+_WHAT = {
+    False: "probability that a text is to be kept",
+    True: "relevance, .5 for a text that is as likely one of the examples as one of the background",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class Said:
     date: str
     threshold: float = 0.5
     action: str = "score"
+    relevance: bool = False
+    """The texts that are not to be kept were a background, of which nobody said that it is bad."""
 
 
 def card_of(made: Trained, by: Said) -> tuple[Card, list[str]]:
@@ -59,6 +65,7 @@ def card_of(made: Trained, by: Said) -> tuple[Card, list[str]]:
         "by_language": dict(Counter(str(one.language) for one in made.examples).most_common()),
         "by_stratum": dict(Counter(one.stratum or "unknown" for one in made.examples).most_common()),
         "weighted": any(one.weight != 1.0 for one in made.examples),
+        "relevance": by.relevance,
         "config_digests": sorted({one.digest for one in made.examples if one.digest})[:DIGESTS_NAMED],
         "auc_of_name_alone": made.alone,
         "changed_by_layout": layout,
@@ -68,7 +75,7 @@ def card_of(made: Trained, by: Said) -> tuple[Card, list[str]]:
     }
     card: Card = {
         "kind": KIND,
-        "what": "linear classifier of hashed words and pairs of words: probability that a text is to be kept",
+        "what": "linear classifier of hashed words and pairs of words: " + _WHAT[by.relevance],
         "data": "; ".join(by.data),
         "licence": by.licence,
         "date": by.date,

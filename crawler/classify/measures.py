@@ -85,6 +85,12 @@ def cuts(goal: Floats, score: Floats, weight: Floats, thresholds: Sequence[float
     return found
 
 
+def first_ones(goal: Floats, score: Floats, many: int = 20) -> float:
+    """Share of good texts among the `many` that score highest, of equal scores the earlier ones (precision at n)."""
+    best = np.argsort(-score, kind="stable")[:many]
+    return float(goal[best].mean())
+
+
 def alone(goal: Floats, weight: Floats, names: Sequence[str], seed: int = 0) -> float | None:
     """The AUC of a model that knows only one name of each text, such as its site: how much of an answer is the source.
 

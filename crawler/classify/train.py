@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,19 @@ def _check_enough(found: Sequence[Example], read: Examples, advice: str) -> None
     if min(good, len(found) - good) < LEAST:
         said = f"{good} texts to keep and {len(found) - good} to reject: at least {LEAST} of each are needed"
         raise InputError([f"{said}; {advice}", *read.sentences()])
+
+
+def balanced(found: Sequence[Example]) -> list[Example]:
+    """Examples that count together as much as the texts among which more of their kind are looked for.
+
+    The score is then .5 where a text is as likely one of the examples as one of the others, however many there are.
+    Such a model learns from positive and unlabelled texts (Elkan and Noto, KDD 2008): the order is right, the score no
+    probability. One that is among both is an example.
+    """
+    good = {(one.url, one.text) for one in found if one.good > 0.5}
+    kept = [one for one in found if one.good > 0.5 or (one.url, one.text) not in good]
+    share = {answer: sum((one.good > 0.5) == answer for one in kept) for answer in (True, False)}
+    return [replace(one, weight=len(kept) / (2 * share[one.good > 0.5])) for one in kept]
 
 
 def _once(read: Examples) -> list[Example]:

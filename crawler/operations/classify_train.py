@@ -29,7 +29,9 @@ def declare_texts(parser: argparse.ArgumentParser) -> None:
                         "kept: JSON lines with text and url, or a corpus' kept documents; repeatable")  # fmt: skip
     parser.add_argument("--drop", action="append", default=[], metavar="FILE|CORPUS", help="likewise, texts that are "
                         "all to be rejected; repeatable")  # fmt: skip
-    parser.add_argument("--most", type=int, default=MOST, help=f"texts that are read of one --keep or --drop ({MOST})")
+    parser.add_argument("--background", action="append", default=[], metavar="FILE|CORPUS", help="relevance: texts "
+                        "among which more like those of --keep are looked for, good or bad; repeatable")  # fmt: skip
+    parser.add_argument("--most", type=int, default=MOST, help=f"texts that are read of one source ({MOST})")
 
 
 def read_texts(opts: argparse.Namespace, load: Load) -> Examples:
@@ -41,14 +43,16 @@ def read_texts(opts: argparse.Namespace, load: Load) -> Examples:
     from crawler.classify.languages import identified
     from crawler.documents.archived_text import ArchivedTexts
 
-    if not opts.labels and not (opts.keep or opts.drop):
+    if opts.background and (opts.labels or opts.drop or not opts.keep):
+        raise WrongCall("--background: expected --keep beside it, and neither --labels nor --drop")
+    if not (opts.labels or opts.keep or opts.drop):
         raise WrongCall("no judged texts: give --labels, or --keep and --drop")
     read = examples.Examples()
     with reading() as tell:
         tell("reading judged texts …")
         examples.read_labels(opts.labels, read, ArchivedTexts(load))
         examples.read_texts(opts.keep, 1.0, read, opts.most)
-        examples.read_texts(opts.drop, 0.0, read, opts.most)
+        examples.read_texts([*opts.drop, *opts.background], 0.0, read, opts.most)
         read.found = identified(read.found)
     return read
 
@@ -69,32 +73,43 @@ def _train(opts: argparse.Namespace, load: Load) -> Answer:
     from dataclasses import asdict
     from pathlib import Path
 
+    import numpy as np
+
     from crawler.classify.card import Said, card_of, lines_of, save
     from crawler.classify.explain import pulls
-    from crawler.classify.train import train, usable
+    from crawler.classify.measures import first_ones
+    from crawler.classify.train import balanced, train, usable
     from crawler.times import rfc3339
 
     if not NAME.fullmatch(opts.name):
         raise WrongCall(f"{opts.name!r} is no name of a classifier: a-z, then a-z, 0-9 and _")
     if not 0.0 < opts.threshold < 1.0:
         raise WrongCall("--threshold: expected a number between 0 and 1")
+    if opts.background and opts.perplexity:
+        raise WrongCall("--background: expected no --perplexity beside it")
     refuse_url(opts.out)
     read = read_texts(opts, load)
     if opts.perplexity:
         return train_perplexity(opts, read)
     found = usable(read, "judge more pages (gristmill explore), or give --keep and --drop")
+    if opts.background:
+        found = balanced(found)
     with reading() as tell:
         made = train(found, opts.seed, tell)
     date = max((one.at for one in found), default="")[:10] or rfc3339(time.time())[:10]
     data = [*opts.labels, *(f"keep {one}" for one in opts.keep), *(f"drop {one}" for one in opts.drop)]
+    data += [f"background {one}" for one in opts.background]
     names = tuple(Path(one).name for one in data)
-    card, weak = card_of(made, Said(opts.name, names, opts.licence, date, opts.threshold, opts.action))
+    said = Said(opts.name, names, opts.licence, date, opts.threshold, opts.action, bool(opts.background))
+    card, weak = card_of(made, said)
     path = Path(opts.out) / f"{opts.name}.npz"
     try:
         save(path, card, made)
     except OSError as error:
         return Answer(problems=[f"{path}: cannot be written ({error.strerror}); give another --out"])
     keep, drop = pulls(made.weights, [one.text for one in found])
+    goal = np.array([one.good for one in made.examples])
+    base_rate, first = float(goal.mean()), first_ones(goal, made.held_out)
     left = read.sentences()
     if read.siteless:
         left.append(
@@ -111,6 +126,8 @@ def _train(opts: argparse.Namespace, load: Load) -> Answer:
         "ece": made.ece,
         "cuts": [asdict(one) for one in made.cuts],
         "alone": made.alone,
+        "base_rate": base_rate,
+        "precision_of_first_20": first,
         "card": card,
         "pulls": {"keep": keep, "reject": drop},
         "weaknesses": weak,
@@ -120,6 +137,7 @@ def _train(opts: argparse.Namespace, load: Load) -> Answer:
         f"{path}: learned from {len(found):,} texts of {made.groups:,} groups of sites, in {', '.join(made.languages)}",
         "Of sites that the model had not seen:",
         *lines_of(made.auc, made.ece, made.cuts, made.alone),
+        *([f"{first:.0%} of the first twenty are examples, {base_rate:.1%} of all"] if opts.background else []),
         f"pulls towards keep: {', '.join(keep)}",
         f"pulls towards reject: {', '.join(drop)}",
         *(f"weak: {one}" for one in weak),
@@ -147,6 +165,8 @@ WORK = Work(
         "sites": ("integer", "groups of sites and near duplicates that are never parted"),
         "languages": ("list of string", "in which the model scores"),
         **FIGURES,
+        "base_rate": ("number", "share of texts to keep, or of examples, among all that were learned from"),
+        "precision_of_first_20": ("number", "their share among the twenty that score highest while held out"),
         "card": ("object", "the card in the file"),
         "pulls": ("object", "words and pairs that pulled most, towards keep and towards reject"),
         "weaknesses": ("list of string", "what is weak about the model, a sentence each"),

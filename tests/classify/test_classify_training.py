@@ -21,6 +21,7 @@ from crawler.classify.train import train, usable
 from crawler.document import Document, Drop, DropReason
 from crawler.operations.classify_model import EVAL
 from crawler.operations.classify_train import WORK
+from crawler.operations.declared import WrongCall
 from crawler.problems import InputError
 from crawler.stages.classify.model import open_classifier
 from crawler.storage.files.records import record_of, rejection_of
@@ -189,3 +190,42 @@ def test_labels_of_a_corpus_take_its_texts_and_count_what_each_verdict_stands_fo
     assert found.left_out == {"the label has no text, and the corpus has none of what was judged": 1}
     with pytest.raises(InputError, match="give the folder of the corpus"):
         read(folder.path / "labels.jsonl")
+
+
+def written(path, lines):
+    path.write_bytes(b"".join(orjson.dumps({"url": line["url"], "text": line["text"]}) + b"\n" for line in lines))
+    return path
+
+
+def test_twenty_examples_among_a_background_of_any_texts_make_a_score_of_relevance(tmp_path):
+    """The background holds the examples themselves, and others of their kind that nobody has named."""
+    examples = [line_of(True, number) for number in range(20)]
+    others = [line_of(False, number) for number in range(200)]
+    background = written(tmp_path / "all.jsonl", examples + others + [line_of(True, 100 + n) for n in range(10)])
+    told = ["--keep", written(tmp_path / "some.jsonl", examples), "--background", background, "--out", tmp_path]
+    answer = answer_of(WORK, "rain", *told)
+    assert not answer.problems
+    assert answer.facts["texts"] == 230 and answer.facts["base_rate"] == 20 / 230
+    assert answer.facts["precision_of_first_20"] >= 0.5
+    assert any("of the first twenty are examples, 8.7% of all" in line for line in answer.lines)
+    model = open_classifier(answer.facts["file"])
+    assert model.score(text_of(True, 900)) > 0.5 > model.score(text_of(False, 900))
+    assert model.stored.card["classifier"]["relevance"] and "background" in model.stored.card["what"]
+
+
+def test_a_score_of_relevance_does_not_fall_with_the_size_of_the_background(tmp_path):
+    found = []
+    for many in (40, 400):
+        examples = written(tmp_path / "some.jsonl", [line_of(True, number) for number in range(20)])
+        background = written(tmp_path / "all.jsonl", [line_of(False, number) for number in range(many)])
+        answer = answer_of(WORK, "rain", "--keep", examples, "--background", background, "--out", tmp_path)
+        found.append(open_classifier(answer.facts["file"]).score(text_of(True, 900)))
+    assert min(found) > 0.7
+
+
+@pytest.mark.parametrize("more", [["--drop"], ["--labels"], []])
+def test_a_background_stands_beside_examples_and_nothing_else(labels, tmp_path, more):
+    texts = written(tmp_path / "all.jsonl", [line_of(False, number) for number in range(20)])
+    told = ["--background", texts, *(["--keep", texts, *more, labels()] if more else [])]
+    with pytest.raises(WrongCall, match=r"--background: expected --keep beside it"):
+        answer_of(WORK, "rain", *told, "--out", tmp_path)
