@@ -184,7 +184,8 @@ def test_a_worker_out_of_descriptors_judges_no_site(crawl, tmp_path):
     with ManySites(gate) as web:
         urls = [f"http://127.0.4.{n}:{web.port}/page" for n in range(60)]
         (tmp_path / "seeds.txt").write_text("\n".join(urls))
-        common = {"NETWORK_PORTS": web.port, "CONCURRENT_REQUESTS": 60, "OPTOUT_PROFILE": "minimal"}
+        common = {"NETWORK_PORTS": web.port, "CONCURRENT_REQUESTS": 60, "OPTOUT_PROFILE": "minimal",
+                  "FRONTIER_LEASE_SECONDS": 15}  # fmt: skip
         worker = crawl.start({"seeds": str(tmp_path / "seeds.txt")}, **common)
         gate.wait(10)
         resource.prlimit(worker.pid, resource.RLIMIT_NOFILE, (20, before[1]))
