@@ -19,6 +19,7 @@ from crawler.frontier.member import lease_of, pack
 from crawler.frontier.model import Batch, Counts, Fault, Limits, Mark, Mode, Nack, PutStatus, Wire
 from crawler.frontier.politeness import Politeness
 from crawler.frontier.put import Put
+from crawler.frontier.script_source import read_all
 from crawler.frontier.shards import Shards, clean, ms, shard_of_token, wire_args
 from crawler.frontier.shared import SharedValues
 from crawler.frontier.visits import Visits
@@ -77,6 +78,7 @@ class Frontier(Shards):
 
     async def open(self) -> None:
         """Connect and check the server. Raises: FrontierUnavailable, FrontierMisconfigured."""
+        read_all()
         await self.connection.open()
         await self._agree_on_time(0.0)
 
