@@ -19,7 +19,7 @@ import pytest
 import zstandard
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.exclude import PUBLISHED, Wish, withdraw
 from crawler.dataset.select import Selection, select
 from crawler.observe.publish import croissant, dataset_card, eu_summary
 from crawler.observe.publish.provenance import gather
@@ -27,6 +27,7 @@ from crawler.policy.facts import obeyed_under
 from crawler.storage.files.place import Place
 from tests.support.crawl import Crawl
 from tests.support.foreign import Writer, page
+from tests.support.process import scrapy
 from tests.support.serving import article
 from tests.support.site import Site
 
@@ -532,6 +533,23 @@ def test_without_a_record_of_its_rules_a_crawl_says_so(corpora, tmp_path):
 
     told = changed(corpora, tmp_path, change)
     assert "CorpusBot" not in told and "not recorded" in told and "s between requests" not in told
+
+
+@pytest.mark.parametrize("name", ["replayed", "foreign"])
+def test_no_path_of_this_machine_is_in_an_export_or_a_mixture(corpora, tmp_path, name):
+    """Records of a replay say where the archive lies that they are from."""
+    assert any(str(corpora) in record["warc_file"] for record in Facts(corpora / name).kept)
+    mixed = tmp_path / "mix.yaml"
+    mixed.write_text(f"tokens: 500\ntolerance: 0.9\nseed: 1\nsources:\n  ours: {{corpus: {corpora / name}}}\n")
+    for words in (("export", corpora / name), ("mix", mixed)):
+        out = tmp_path / words[0]
+        done = scrapy("dataset", *words, "--to", "jsonl.gz", "--out", out)
+        assert done.returncode == 0, done.stderr
+        texts = [gzip.decompress(path.read_bytes()) for path in (out / "data").iterdir()]
+        for content in (*texts, *((out / name).read_bytes() for name in PUBLISHED)):
+            assert str(corpora).encode() not in content
+        files = {json.loads(line)["warc_file"] for text in texts for line in text.splitlines()}
+        assert files and all("/" not in file and ".warc" in file for file in files)
 
 
 def test_a_dropped_domain_leaves_the_tables_and_the_counts(corpora, tmp_path):
