@@ -42,7 +42,7 @@ _AT = r"(?:the )?[\w' ]+ at \S+"
 _LACKS = re.escape(str(of_this_machine(OSError(errno.EMFILE, ""))))
 ENDS_WITH = {
     TWIN: r"\S+: another live process writes as '\S+'; .+|another live worker of crawl '\S+' has the name '\S+': .+",
-    DESCRIPTORS: rf"(?:{_AT} cannot be reached: )?{_LACKS}",
+    DESCRIPTORS: rf"(?:{_AT} cannot be reached: |\S+: )?{_LACKS}",
     PASSWORD: rf"{_AT} refuses the password \([^()]+\): .+|\S+ refuses the password in REDIS_URL: .+",
     FULL: rf"{_AT} runs, but its memory is full \(OOM [^()]+\): .+",
 }
