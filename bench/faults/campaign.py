@@ -49,7 +49,7 @@ from bench.faults import audit
 from bench.faults.blows import Blow, Life, Plan, draw, draw_troubles, lives_of
 from bench.faults.fleet import Fleet, Warm, Worker, cold, settings
 from bench.faults.store import download, object_store
-from bench.faults.troubles import CLOCK, REFUSES_TWINS, TROUBLES, Troubles, flood, movable_clock
+from bench.faults.troubles import CLOCK, TROUBLES, Troubles, flood, movable_clock
 from bench.peer_spider import SEEDS
 from bench.places import PROJECT
 from bench.web.known_site import KnownSite, Texts, build, choose_texts, hosts_of, texts_needed
@@ -440,9 +440,7 @@ class _Run:
         return True
 
     def _is_refused_twin(self, worker: Worker) -> bool:
-        if self.troubles is None or worker not in self.troubles.twins:
-            return False
-        return any(_said(worker, words) for words in REFUSES_TWINS)
+        return self.troubles is not None and worker in self.troubles.twins and self.troubles.explain(worker)
 
     def _left_early(self, worker: Worker) -> bool:
         """It was sent SIGTERM before its crawl had begun (docs/commands.md)."""

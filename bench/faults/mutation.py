@@ -167,26 +167,40 @@ def _of_statement(node: ast.stmt) -> Iterator[tuple[str, Spot]]:
 def _is_noticed(tree: Path, folder: Path, number: int, mutant: Mutant) -> bool:
     path = tree / mutant.path
     before = path.read_text("utf-8")
-    path.write_text(mutant.source, "utf-8")
-    tests: Sequence[str] = ()
     by = ""
     try:
         for tests in _nearest(tree, mutant.path):
-            if (failed := _failing(tree, folder, tests)) is None:
-                continue
-            path.write_text(before, "utf-8")
-            if not failed or _failing(tree, folder, [failed]) is None:  # it passes where nothing is spoiled
-                by = failed or "time"
+            if by := _noticed_by(tree, folder, tests, path, (before, mutant.source)):
                 break
-            print(f"{failed} fails without a fault, too: left out")
-            path.write_text(mutant.source, "utf-8")
         print(f"{number:3} {mutant.path}:{mutant.line} {mutant.what}: {'noticed by ' + by if by else 'UNNOTICED'}")
         if not by:
+            path.write_text(mutant.source, "utf-8")
             print(_git("diff", "-U2", cwd=tree))
         sys.stdout.flush()
         return bool(by)
     finally:
         path.write_text(before, "utf-8")
+
+
+def _noticed_by(tree: Path, folder: Path, tests: Sequence[str], path: Path, sources: tuple[str, str]) -> str:
+    """Which of these tests fails with the spoiled module, and not with the module as it was; "" where none does.
+
+    "time": with the spoiled one they do not come to an end, and with the other one they do.
+    """
+    before, spoiled = sources
+    left_out: list[str] = []
+    while True:
+        path.write_text(spoiled, "utf-8")
+        if (failed := _failing(tree, folder, [*tests, *(f"--deselect={one}" for one in left_out)])) is None:
+            return ""
+        path.write_text(before, "utf-8")
+        without = _failing(tree, folder, [failed] if failed else tests)
+        if without is None or (not failed and without):
+            return failed or "time"
+        print(f"{failed or 'a run of tests'} fails without a fault, too: left out")
+        if not failed or failed in left_out:
+            return ""
+        left_out.append(failed)
 
 
 def _nearest(tree: Path, path: str) -> Iterator[list[str]]:

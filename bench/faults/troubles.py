@@ -7,7 +7,9 @@ worker say and end with is declared beside it; whoever ends otherwise has failed
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 import resource
 import signal
 import time
@@ -22,27 +24,44 @@ import redis
 from bench.faults.fleet import Fleet, Worker
 from bench.web.target import Answer
 from crawler.server import embedded
+from crawler.trouble import of_this_machine
 
 TWIN, STANDSTILL, DESCRIPTORS, PASSWORD, CLOCK, FULL = "twin", "standstill", "descriptors", "password", "clock", "full"
 TROUBLES = (TWIN, STANDSTILL, DESCRIPTORS, PASSWORD, CLOCK, FULL)
 """A second worker of one name; SIGSTOP beyond the lease; no file descriptor left; the server's password is another for
 a while; its clock is set on or back; its memory is full for a while."""
+OF_THE_SERVER = (PASSWORD, CLOCK, FULL)
+ERROR = "error: "
 LASTS = 4.0
 """Seconds of a password, of full memory and of too few descriptors."""
 STANDS_STILL = 14.0
 """Seconds: longer than two leases of the campaign."""
 SET_BY = 40.0
 """Seconds by which the clock is set on or back."""
-REFUSES_TWINS = ("has the name", "another live process writes as")
+_AT = r"(?:the )?[\w' ]+ at \S+"
+_LACKS = re.escape(str(of_this_machine(OSError(errno.EMFILE, ""))))
 ENDS_WITH = {
-    TWIN: REFUSES_TWINS,
-    DESCRIPTORS: ("no file descriptor left",),
-    PASSWORD: ("NOAUTH", "WRONGPASS", "password"),
-    FULL: ("memory",),
+    TWIN: r"\S+: another live process writes as '\S+'; .+|another live worker of crawl '\S+' has the name '\S+': .+",
+    DESCRIPTORS: rf"(?:{_AT} cannot be reached: |\S+: )?{_LACKS}",
+    PASSWORD: rf"{_AT} refuses the password \([^()]+\): .+|\S+ refuses the password in REDIS_URL: .+",
+    FULL: rf"{_AT} runs, but its memory is full \(OOM [^()]+\): .+",
 }
-"""What a worker that ends on its own may have said, by trouble: it is started again, but for a twin."""
+"""The one sentence that a worker ends with which ends on its own, whole, by trouble; it is started again, but for a
+twin. After the others nobody ends."""
 FLOOD_PAGES, FLOOD_LINKS, FLOOD_LENGTH = 3, 250, 1_800
 _FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """A trouble that began. name: of the worker that it happened to; "": to the server, and so to all."""
+
+    what: str
+    name: str
+
+    def ends(self, worker: str, sentence: str) -> bool:
+        """True where it may have let this worker end with this sentence."""
+        return self.name in {"", worker} and re.fullmatch(ENDS_WITH.get(self.what, "(?!)"), sentence) is not None
 
 
 @dataclass
@@ -51,7 +70,7 @@ class Troubles:
 
     url: str
     clock: Path | None
-    happened: list[str] = field(default_factory=list)
+    happened: list[Happened] = field(default_factory=list)
     twins: list[Worker] = field(default_factory=list)
     shifted: bool = False
     _password: str = ""
@@ -59,7 +78,7 @@ class Troubles:
 
     def begin(self, what: str, victim: Worker, fleet: Fleet, number: float) -> None:
         """Let it happen to this worker, or to its server. number: 0 to 1, where the trouble has two directions."""
-        self.happened.append(what)
+        self.happened.append(Happened(what, "" if what in OF_THE_SERVER else victim.name))
         if what == TWIN:
             self.twins.append(fleet.start(victim.name))
         elif what == STANDSTILL:
@@ -87,9 +106,12 @@ class Troubles:
             one[1]()
 
     def explain(self, worker: Worker) -> bool:
-        """True where a trouble of this run let the worker end on its own, as its output says."""
-        said = worker.output.read_text("utf-8", "replace")
-        return any(word in said for what in self.happened for word in ENDS_WITH.get(what, ()))
+        """True where a trouble that reached this worker let it end: with exit code 1, and that sentence alone."""
+        said = worker.output.read_text("utf-8", "replace").splitlines() if worker.process.poll() == 1 else []
+        errors = [line.removeprefix(ERROR) for line in said if line.startswith(ERROR)]
+        if len(errors) != 1 or any(line.startswith("Traceback") for line in said):
+            return False
+        return any(one.ends(worker.name, errors[0]) for one in self.happened)
 
     def _few_descriptors(self, victim: Worker) -> None:
         with contextlib.suppress(psutil.Error, OSError):

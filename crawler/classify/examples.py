@@ -16,6 +16,9 @@ from typing import Any
 import orjson
 
 from crawler.dataset.pages import page_name
+from crawler.dataset.refused import Refusals
+from crawler.dataset.registry.behind import refusals_of
+from crawler.dataset.registry.derived import folders_around
 from crawler.dataset.rewrite import corpus_place, records_in
 from crawler.problems import InputError
 from crawler.stages.fingerprint import exact_id
@@ -28,6 +31,7 @@ from crawler.urls.canonicalize import registrable_domain
 LABELS = "labels.jsonl"
 ANSWERS = {"keep": 1.0, "reject": 0.0}
 NAMED = 3
+WITHDRAWN = "the page was withdrawn"
 TextOf = Callable[[Place, Record], str]
 """The text of a record that has none; empty where nobody has it."""
 _PACKED = (".zst", ".gz")
@@ -104,7 +108,7 @@ def read_labels(sources: Iterable[str], into: Examples, text_of: TextOf = _none)
         by_text: dict[tuple[str, str], list[_Label]] = defaultdict(list)
         for label in last.values():
             by_text[(label.url, label.doc_id)].append(label)
-        records, sizes = _records(str(corpus), by_text, text_of) if corpus else ({}, Counter[str]())
+        records, sizes = _records(str(corpus), by_text, text_of, into) if corpus else ({}, Counter[str]())
         made = [_example(some, records.get(key)) for key, some in by_text.items()]
         for example in made:
             if not example.text.strip():
@@ -138,14 +142,26 @@ def read_texts(sources: Iterable[str], good: float, into: Examples, most: int) -
 def _texts(source: str, into: Examples) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if Path(source).is_dir() or "://" in source:
         with corpus_place(source) as place:
-            for record in records_in(place):
+            for record in _allowed(records_in(place), refusals_of([place]), into):
                 yield str(record["url"]), record
         return
+    refused = refusals_of(map(Place, folders_around([Path(source)]).values()))
     for name, values in _lines(Path(source), into):
-        if isinstance(values.get("text"), str) and values["text"].strip():
-            yield name, values
-        else:
+        if not isinstance(values.get("text"), str) or not values["text"].strip():
             into.leave("the line has no text", name)
+        elif refused.of_record(values):
+            into.leave(WITHDRAWN, name)
+        else:
+            yield name, values
+
+
+def _allowed(records: Iterable[Record], refused: Refusals, into: Examples) -> Iterator[Record]:
+    """Those that nobody withdrew: also where a withdrawal was cut off, or the corpora they were made of refuse them."""
+    for record in records:
+        if refused.of_record(record):
+            into.leave(WITHDRAWN, page_name(record))
+        else:
+            yield record
 
 
 def _labels(path: Path, into: Examples) -> Iterator[_Label]:
@@ -184,7 +200,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
 
 
 def _records(
-    corpus: str, wanted: Iterable[tuple[str, str]], text_of: TextOf
+    corpus: str, wanted: Iterable[tuple[str, str]], text_of: TextOf, into: Examples
 ) -> tuple[dict[tuple[str, str], Record], Counter[str]]:
     """The records that were judged, by page and text, and how many documents have each verdict."""
     pages: dict[str, set[str]] = defaultdict(set)
@@ -194,7 +210,7 @@ def _records(
     bare: list[Record] = []
     sizes = Counter[str]()
     with corpus_place(corpus) as place:
-        for record in records_in(place, (SHARDS, REJECTED)):
+        for record in _allowed(records_in(place, (SHARDS, REJECTED)), refusals_of([place]), into):
             sizes[str(record.get("reason") or "kept")] += 1
             if (name := page_name(record)) not in pages:
                 continue

@@ -176,6 +176,7 @@ class Filling:
     def _fill(self, add: Add, record: Record | None, records: Iterator[Record]) -> Record | None:
         size = 0
         while record is not None:
+            record = _without_place(record)
             line = encode(record)
             if size and size + len(line) > self._max_bytes:
                 return record
@@ -208,6 +209,12 @@ class _Job(Filling):
                 if describer is not None:
                     describer.add(record)
                 yield record
+
+
+def _without_place(record: Record) -> Record:
+    """Of an archive elsewhere on this machine the name alone: where it lies is nobody's business who gets the file."""
+    file = record.get("warc_file")
+    return record | {"warc_file": Path(file).name} if isinstance(file, str) and Path(file).is_absolute() else record
 
 
 def _lineage(place: Place, to: str, manifest_sha256: str, job: _Job, now: float) -> dict[str, Any]:

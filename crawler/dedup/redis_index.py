@@ -70,6 +70,8 @@ class RedisIndex:
 
     async def open(self) -> None:
         """Claim the keys for our scheme. Raises: SchemeMismatchError, IndexUnavailableError."""
+        for name in ("check", "release"):
+            _source(name)  # a worker without a file descriptor left could not read them
         try:
             await self._look_at_server()
             stored = await self._server.script_once(_source("open"), self._prefix, [self._questions.scheme.to_json()])

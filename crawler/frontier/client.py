@@ -19,11 +19,12 @@ from crawler.frontier.member import lease_of, pack
 from crawler.frontier.model import Batch, Counts, Fault, Limits, Mark, Mode, Nack, PutStatus, Wire
 from crawler.frontier.politeness import Politeness
 from crawler.frontier.put import Put
+from crawler.frontier.script_source import read_all
 from crawler.frontier.shards import Shards, clean, ms, shard_of_token, wire_args
 from crawler.frontier.shared import SharedValues
 from crawler.frontier.visits import Visits
 from crawler.server.client import Revive
-from crawler.server.connection import SET_BACK_SECONDS, Connection
+from crawler.server.connection import SET_SECONDS, Connection
 from crawler.times import Clock
 from crawler.urls.link import Link
 from crawler.urls.shape import shape_id_of
@@ -77,6 +78,7 @@ class Frontier(Shards):
 
     async def open(self) -> None:
         """Connect and check the server. Raises: FrontierUnavailable, FrontierMisconfigured."""
+        read_all()
         await self.connection.open()
         await self._agree_on_time(0.0)
 
@@ -90,17 +92,20 @@ class Frontier(Shards):
         await self._agree_on_time(self.now())
 
     async def _agree_on_time(self, latest: float) -> None:
-        """A clock that was set back would freeze the crawl for as long: its time goes on, and all workers know it."""
+        """A clock that was set back would freeze the crawl for as long, one that was set on would end all leases and
+        all delays at once: the crawl's time goes on, and all workers know it."""
         connection = self.connection
         if not connection.is_measured:
             return
         answer = await self.run("clock", 0, [ms(latest)], now=connection.server_time())
-        ahead = int(answer) / 1000
-        if ahead > self._ahead + SET_BACK_SECONDS:
+        ahead, before = int(answer) / 1000, self._ahead
+        way = "back" if ahead > before + SET_SECONDS else "on" if ahead < min(before, 0.0) - SET_SECONDS else ""
+        if way:
             logger.warning(
-                "the server's clock was set back by %.0f s: the crawl goes on by the time that it had, and its records "
+                "the server's clock was set %s by %.0f s: the crawl goes on by the time that it had, and its records "
                 "bear that time",
-                ahead - self._ahead,
+                way,
+                abs(ahead - before),
             )
         self._ahead = connection.ahead = ahead
 

@@ -46,6 +46,13 @@ def script_source(name: str) -> Script:
     return Script.of(front + _lua("head") + _INNER.format(text))
 
 
+def read_all() -> None:
+    """Read every file now: a worker without a file descriptor left could not, and has pages to acknowledge."""
+    for path in SCRIPTS.glob("*.lua"):
+        _lua(path.stem)
+
+
+@cache
 def _lua(part: str) -> str:
     text = (SCRIPTS / f"{part}.lua").read_text()
     return lua_members() + text if part == "common" else text

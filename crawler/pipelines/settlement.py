@@ -237,8 +237,10 @@ class Settlement:
             self._frontier.on_nothing_else = self._sink.hasten
             try:
                 await self._frontier.settle(doc.lease_token, doc, self._sink.delivery())
-            except FrontierError as error:
+            except Exception as error:  # whatever it is: a page that cannot be settled would be waited for for ever
                 self._stop(error)
+                if not is_trouble(error):
+                    raise
 
     async def _report_held(self) -> None:
         """What this run leaves in the frontier for a later one; only where it ran to its end."""

@@ -37,7 +37,10 @@ _Ack = tuple[str, Wire | None, bytes, bytes]
 
 
 class Acknowledgements:
-    """Ends the flights of one worker. `stir` is called when a place has become free; `backoff` is in seconds."""
+    """Ends the flights of one worker. `stir` is called when a place has become free; `backoff` is in seconds.
+
+    failed: is called with the error of an acknowledgement that nobody awaits.
+    """
 
     def __init__(
         self,
@@ -48,13 +51,14 @@ class Acknowledgements:
         hands: Hands,
         *,
         stir: Callable[[], None],
+        failed: Callable[[BaseException], None],
         backoff: float,
     ) -> None:
         self._stats = stats
         self._frontier = frontier
         self._in_flight = in_flight
         self._revisits, self._hands = revisits, hands
-        self._stir = stir
+        self._stir, self._failed = stir, failed
         self._backoff = backoff
         self._acks: Batcher[tuple[str, Wire | None, bytes, bytes], bool] = Batcher(self._send_acks)
         self._finishes: Batcher[tuple[str, Wire | None], None] = Batcher(self._send_finishes)
@@ -93,7 +97,7 @@ class Acknowledgements:
         self._stir()
         task = asyncio.ensure_future(self._deliver(flight, (token, wire, visit, brought), delivery))
         self._deliveries.add(task)
-        task.add_done_callback(self._deliveries.discard)
+        task.add_done_callback(self._delivered)
 
     async def _deliver(self, flight: Flight, ack: _Ack, delivery: asyncio.Future[None]) -> None:
         """Acknowledge once the outcome is in the store; where it will not be, the lease is released with the crawl."""
@@ -103,6 +107,11 @@ class Acknowledgements:
         with suppress(StorageError):
             await delivery
             await self._acknowledge(flight, ack)
+
+    def _delivered(self, task: asyncio.Task[None]) -> None:
+        self._deliveries.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._failed(error)
 
     async def _acknowledge(self, flight: Flight, ack: _Ack) -> None:
         flight.ending = True

@@ -50,6 +50,7 @@ from crawler.scheduler.turns import Turns
 from crawler.server.errors import FrontierError, FrontierMisconfigured
 from crawler.server.location import ServerLocation
 from crawler.times import Clock
+from crawler.trouble import of_this_machine
 from crawler.urls.canonicalize import Address, address
 from crawler.urls.link import Link, link_to
 from crawler.urls.traps import trap_reason
@@ -331,6 +332,7 @@ class Scheduler(BaseScheduler):
             self._revisits,
             hands,
             stir=self._prefetch.stir,
+            failed=self._stop_crawl,
             backoff=self._config.frontier.retry_backoff_seconds,
         )
         self.ending = Ending(self._engine, self._stats, self.frontier.connection, lambda: len(self._in_flight))
@@ -370,6 +372,9 @@ class Scheduler(BaseScheduler):
         """A crawl without its frontier would wait for ever."""
         if isinstance(error, FrontierError):
             self.stop(error)
+            return
+        if sentence := of_this_machine(error):
+            stop_crawl(self._crawler, sentence)
             return
         log.error("the frontier failed: the crawl stops", exc_info=error)  # our mistake, so where it was counts
         self.ending.failed()

@@ -6,9 +6,12 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from scrapy import signals
+
 from crawler.statkeys import FATAL
 
 if TYPE_CHECKING:
+    from scrapy.core.engine import ExecutionEngine
     from scrapy.crawler import Crawler
 
 log = logging.getLogger(__name__)
@@ -27,9 +30,21 @@ def stop_crawl(crawler: Crawler, sentence: str, reason: str = "own_trouble") -> 
 
 
 def close_soon(crawler: Crawler, reason: str) -> None:
-    """Close the spider without waiting for it."""
-    engine = crawler.engine
-    if engine is not None and engine.spider is not None:
+    """Close the spider without waiting for it; one that is being opened as soon as it is open.
+
+    Scrapy tells its components of the end of a spider of whose beginning they have not heard, and they raise.
+    """
+    engine, stats = crawler.engine, crawler.stats
+    if engine is None or engine.spider is None or stats is None:
+        return
+    if "start_time" in stats.get_stats():
+        _close(engine, reason)
+    else:
+        crawler.signals.connect(lambda: _close(engine, reason), signals.spider_opened, weak=False)
+
+
+def _close(engine: ExecutionEngine, reason: str) -> None:
+    if engine.spider is not None:
         # none of the scheduler's tasks: they are cancelled meanwhile, and a close that is cancelled leaves the engine
         task = asyncio.ensure_future(engine.close_spider_async(reason=reason))
         _stopping.add(task)

@@ -14,8 +14,8 @@ from crawler.times import Clock
 __all__ = ["Connection", "ServerRestarted", "shown"]
 
 
-SET_BACK_SECONDS = 2.0
-"""A clock that goes back by more was set; by less it was measured in two ways."""
+SET_SECONDS = 2.0
+"""A clock that goes back or on by more was set; by less it was measured in two ways."""
 
 
 _CERTAIN_SECONDS, _LEAST_LOOKS, _MOST_LOOKS = 0.1, 2, 20
@@ -31,7 +31,8 @@ class Connection(ServerClient):
         self._began = time.time() - _steady()  # what the local clock is set to later changes nothing
         self._offset = 0.0
         self.ahead = 0.0
-        """Seconds by which the time of the crawl is ahead of the server's clock, which somebody has set back."""
+        """Seconds by which the time of the crawl is ahead of the server's clock, which somebody has set back; less than
+        0: behind one that was set on."""
         self._doubt = float("inf")  # seconds by which the offset may be wrong
         self._fixed_clock = now
 
@@ -105,8 +106,8 @@ class Connection(ServerClient):
         offset, doubt = float(seconds) + float(micros) / 1e6 - (before + after) / 2, (after - before) / 2
         was_set = abs(back := self._offset - offset) > doubt + self._doubt  # both cannot be right
         if doubt < self._doubt or was_set:
-            if was_set and abs(back) > SET_BACK_SECONDS:
-                self.ahead = max(0.0, self.ahead + back)
+            if was_set and abs(back) > SET_SECONDS:
+                self.ahead += back
             self._offset, self._doubt = offset, doubt
 
 

@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import gzip
 import http.client
 import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import zstandard
 
 from bench.faults import audit, campaign
 from bench.faults.blows import LOSSES, Blow, Plan, draw, draw_troubles
-from bench.faults.troubles import FULL, STANDSTILL, TROUBLES
+from bench.faults.fleet import Worker
+from bench.faults.troubles import (
+    CLOCK,
+    DESCRIPTORS,
+    FULL,
+    OF_THE_SERVER,
+    PASSWORD,
+    STANDSTILL,
+    TROUBLES,
+    TWIN,
+    Happened,
+    Troubles,
+)
 from bench.web.known_site import KEPT, SECRET, KnownSite, build, choose_texts, hosts_of, texts_needed
 from bench.web.target import RESET, Answer, Visit, served
 from crawler.config import from_mapping
+from crawler.trouble import of_this_machine
 from demo.outputs import CorpusRecords
 
 SITE = KnownSite(
@@ -181,11 +196,50 @@ def test_a_small_run_with_two_killed_workers_and_a_killed_server_accounts_for_ev
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="127.0.0.0/8 and /proc: needs Linux")
-def test_a_small_run_of_troubles_kills_nobody_and_accounts_for_everything(tmp_path: Path) -> None:
-    blows = tuple(Blow(at, False, 0.3, trouble=what) for at, what in ((8, FULL), (14, STANDSTILL)))
+@pytest.mark.parametrize(
+    "planned",
+    [((8, FULL), (14, STANDSTILL)), ((8, TWIN), (20, CLOCK)), ((10, PASSWORD), (25, DESCRIPTORS))],
+    ids=lambda planned: "-".join(what for _, what in planned),
+)
+def test_a_small_run_of_troubles_kills_nobody_and_accounts_for_everything(tmp_path: Path, planned) -> None:
+    blows = tuple(Blow(at, False, 0.3, trouble=what) for at, what in planned)
     _, outcome = campaign.prepare(2, 6, tmp_path).run("", plan=Plan(3, 0, blows), adversity=True)
     assert outcome.violations == []
-    assert (outcome.worker_kills, outcome.losses, outcome.kept) == (0, [FULL, STANDSTILL], 23)
+    assert (outcome.worker_kills, outcome.losses, outcome.kept) == (0, [what for _, what in planned], 23)
+
+
+SENTENCES = {
+    TWIN: "/c: another live process writes as 'crawl-w0'; give each worker a WORKER_ID of its own, or none",
+    DESCRIPTORS: f"/c/rejected/w0.part: {of_this_machine(OSError(errno.EMFILE, ''))}",
+    PASSWORD: "frontier server at unix:///s refuses the password (Authentication required.): correct it in the "
+    "address, then run the same command again",
+    FULL: "the frontier's server at unix:///s runs, but its memory is full (OOM command not allowed): raise its "
+    "maxmemory, then run the same command again",
+}
+
+
+def ended(folder: Path, name: str, said: str, code: int = 1) -> Worker:
+    output = folder / f"{name}.log"
+    output.write_text(said)
+    return Worker(name, SimpleNamespace(pid=1, poll=lambda: code), output)
+
+
+@pytest.mark.parametrize("what", SENTENCES)
+def test_a_trouble_explains_its_own_sentence_alone_and_of_whom_it_happened_to(tmp_path: Path, what: str) -> None:
+    """A page about passwords, a warning about memory, a traceback, another exit code: none is a trouble's doing."""
+    troubles = Troubles("unix:///s", None, [Happened(what, "" if what in OF_THE_SERVER else "w0")])
+    line = f"error: {SENTENCES[what]}\n"
+    assert troubles.explain(ended(tmp_path, "w0", f"INFO: memory and password\n{line}"))
+    assert troubles.explain(ended(tmp_path, "w1", line)) is (what in OF_THE_SERVER)
+    for other in (
+        ended(tmp_path, "w0", f"Traceback (most recent call last):\n{line}"),
+        ended(tmp_path, "w0", f"{line}error: the corpus cannot be written\n"),
+        ended(tmp_path, "w0", "error: no password, no memory, no file descriptor left\n"),
+        ended(tmp_path, "w0", line.replace("error", "INFO")),
+        ended(tmp_path, "w0", line, code=-9),
+        *(ended(tmp_path, "w0", f"error: {said}\n") for of, said in SENTENCES.items() if of != what),
+    ):
+        assert not troubles.explain(other), other.output.read_text()
 
 
 def test_a_plan_of_troubles_has_four_kinds_of_them_and_no_death() -> None:

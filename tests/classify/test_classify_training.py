@@ -18,12 +18,15 @@ from crawler.classify.fit import fit
 from crawler.classify.groups import folds, groups
 from crawler.classify.measures import alone, auc, auc_interval, calibration_error
 from crawler.classify.train import train, usable
+from crawler.dataset import exclude
+from crawler.dataset.export import export
 from crawler.document import Document, Drop, DropReason
 from crawler.operations.classify_model import EVAL
 from crawler.operations.classify_train import WORK
 from crawler.operations.declared import WrongCall
 from crawler.problems import InputError
 from crawler.stages.classify.model import open_classifier
+from crawler.storage.files.place import Place
 from crawler.storage.files.records import record_of, rejection_of
 from tests.classify.conftest import line_of, text_of
 from tests.support.corpus_folder import Folder
@@ -128,6 +131,37 @@ def test_keep_and_drop_files_stand_for_answers(tmp_path, labels):
     read_texts([str(path)], 0.0, found, most=10)
     assert [one.good for one in found.found] == [0.0] * 10
     assert found.left_out.total() == 50
+
+
+def test_a_page_that_was_withdrawn_teaches_nothing_though_the_withdrawal_was_cut_off(tmp_path, monkeypatch):
+    """Neither by its label, nor among kept documents, nor from the files of an export that was made before."""
+    folder = Folder(tmp_path / "corpus")
+    corpus = folder.opened()
+    for number in range(6):
+        url = f"https://k{number}.example/"
+        text = text_of(True, number)
+        corpus.keep(record_of(Document(url, url, language="en", text=text, doc_id=f"sha256:{number}")))
+    corpus.close()
+    export(Place(str(folder.path)), tmp_path / "release", "jsonl.gz", max_bytes=10**6, now=1.8e9)
+    judged = [line_of(True, n, url=f"https://k{n}.example/", text="") for n in range(6)]
+    (folder.path / "labels.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in judged))
+
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exclude, "rewrite", killed)
+    with pytest.raises(KeyboardInterrupt):
+        wish = exclude.Wish("asked", urls=frozenset({"https://k2.example/"}))
+        exclude.withdraw(Place(str(folder.path)), wish, now=1.9e9)
+    (shard,) = (tmp_path / "release" / "data").glob("*.jsonl.gz")
+    for source in (str(folder.path), str(shard)):
+        found = Examples()
+        read_texts([source], 1.0, found, most=10)
+        assert {one.url for one in found.found} == {f"https://k{n}.example/" for n in (0, 1, 3, 4, 5)}
+        assert found.left_out["the page was withdrawn"] == 1
+    found = read(folder.path)
+    assert {one.url for one in found.found} == {f"https://k{n}.example/" for n in (0, 1, 3, 4, 5)}
+    assert found.left_out["the page was withdrawn"] == 1
 
 
 def test_auc_counts_ties_as_half_and_weights_as_copies():

@@ -89,6 +89,21 @@ def test_a_crawl_whose_writer_fails_unexpectedly_ends_with_the_error_and_the_sam
     assert set(crawl.accounted()) == site.urls()
 
 
+def test_a_page_that_cannot_be_acknowledged_ends_the_crawl_with_a_sentence_and_is_not_waited_for(
+    crawl, make_site, monkeypatch
+):
+    site = make_site(pages=12)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "tests.crawl.unsettled")
+    broken = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port, timeout=DEADLINE)
+    assert broken.returncode == 1
+    assert broken.stderr.splitlines()[-1].startswith("error: Too many open files: this process has no file descriptor")
+    assert "Traceback" not in broken.stderr, broken.stderr
+    monkeypatch.delenv("SCRAPY_SETTINGS_MODULE")
+    again = crawl.run({"url": site.url(0)}, NETWORK_PORTS=site.port)
+    assert again.returncode == 0, again.stderr
+    assert set(crawl.accounted()) == site.urls()
+
+
 @pytest.mark.parametrize("its_server", ["of the frontier", "of the duplicate index"])
 def test_a_crawl_whose_disk_is_full_for_its_server_too_ends_by_itself_and_the_same_command_does_the_rest(
     crawl, make_site, monkeypatch, tmp_path, redis_url, its_server

@@ -45,7 +45,7 @@ class Worker:
     def ends(self, frontier):
         revisits = SimpleNamespace(entry=lambda lease, doc: b"")
         return Acknowledgements(
-            self.stats, frontier, self.in_flight, revisits, self.hands, stir=lambda: None, backoff=1.0
+            self.stats, frontier, self.in_flight, revisits, self.hands, stir=lambda: None, failed=print, backoff=1.0
         )
 
 

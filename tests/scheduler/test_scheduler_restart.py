@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import time
 from types import SimpleNamespace
@@ -102,6 +103,7 @@ def test_links_that_went_with_the_last_second_are_put_again_before_their_page_is
             revisits,
             hands_of(frontier, scheduler._in_flight),
             stir=lambda: None,
+            failed=print,
             backoff=1.0,
         )
         await scheduler.put([PARENT])
@@ -198,7 +200,14 @@ def test_a_url_that_comes_back_to_a_server_that_has_forgotten_it_is_queued_there
         in_flight = InFlight()
         stats, revisits = SimpleNamespace(inc_value=lambda *_: None), SimpleNamespace(entry=lambda lease, doc: b"")
         given = Acknowledgements(
-            stats, frontier, in_flight, revisits, hands_of(frontier, in_flight), stir=lambda: None, backoff=1.0
+            stats,
+            frontier,
+            in_flight,
+            revisits,
+            hands_of(frontier, in_flight),
+            stir=lambda: None,
+            failed=print,
+            backoff=1.0,
         )
         before = size_of(server)
         await frontier.put([PARENT])
@@ -266,7 +275,14 @@ def test_an_outcome_that_comes_too_late_puts_what_the_server_said_before_in_doub
         in_flight, put_queue = InFlight(), PutQueue(frontier, lambda: None)
         stats, revisits = SimpleNamespace(inc_value=lambda *_: None), SimpleNamespace(entry=lambda lease, doc: b"")
         settled = Acknowledgements(
-            stats, frontier, in_flight, revisits, hands_of(frontier, in_flight), stir=lambda: None, backoff=1.0
+            stats,
+            frontier,
+            in_flight,
+            revisits,
+            hands_of(frontier, in_flight),
+            stir=lambda: None,
+            failed=print,
+            backoff=1.0,
         )
         await put_queue.put([PARENT, CHILD])
         (lease,) = (await frontier.lease(1)).leases
@@ -274,5 +290,30 @@ def test_an_outcome_that_comes_too_late_puts_what_the_server_said_before_in_doub
         flushed(server)
         await settled.settle(lease.token, None)
         assert await put_queue.put([PARENT, CHILD]) == [PutStatus.QUEUED, PutStatus.QUEUED]
+
+    with_frontier(server, scenario)
+
+
+def test_an_acknowledgement_that_fails_once_its_page_is_uploaded_is_told_and_not_waited_for(server, monkeypatch):
+    async def scenario(frontier):
+        in_flight, told = InFlight(), []
+        stats, revisits = SimpleNamespace(inc_value=lambda *_: None), SimpleNamespace(entry=lambda lease, doc: b"")
+        hands = hands_of(frontier, in_flight)
+        given = Acknowledgements(
+            stats, frontier, in_flight, revisits, hands, stir=lambda: None, failed=told.append, backoff=1.0
+        )
+        await frontier.put([PARENT])
+        (lease,) = (await frontier.lease(1)).leases
+        in_flight.add(lease, frontier.connection.epoch)
+        uploaded = asyncio.get_running_loop().create_future()
+        await given.settle(lease.token, None, uploaded)
+
+        async def out_of_descriptors(*_):
+            raise OSError(errno.EMFILE, "Too many open files")
+
+        monkeypatch.setattr(frontier, "settle", out_of_descriptors)
+        uploaded.set_result(None)
+        await given.drain()
+        assert [error.errno for error in told] == [errno.EMFILE]
 
     with_frontier(server, scenario)

@@ -70,7 +70,7 @@ def test_a_clock_that_was_set_is_followed_even_where_the_answer_is_slow(connecti
 
 
 def test_a_clock_that_was_badly_measured_was_not_set_back(connection, monkeypatch):
-    monkeypatch.setattr("crawler.server.connection.SET_BACK_SECONDS", 0.1)
+    monkeypatch.setattr("crawler.server.connection.SET_SECONDS", 0.1)
 
     async def run() -> None:
         connection.redis.late = 0.4
@@ -152,6 +152,65 @@ def test_a_server_clock_that_is_set_back_freezes_nobody_and_is_said_once(valkey_
     said = [record.getMessage() for record in caplog.records if "was set back" in record.getMessage()]
     assert said[0].startswith("the server's clock was set back by 3600 s")
     assert len(said) == 2, "once a worker"
+
+
+def test_a_server_clock_that_is_set_on_ends_no_lease_and_no_delay_and_is_said_once(valkey_url, crawl_name, caplog):
+    async def run() -> None:
+        workers = [Frontier(valkey_url, crawl_name, Limits(delay=30.0, lease_seconds=20.0)) for _ in range(3)]
+        first, second, later = workers
+        for worker in (first, second):
+            await worker.open()
+            worker.connection.redis = Shifted(worker.connection.redis)
+        await first.put([Link(f"http://a.example/{n}") for n in range(3)])
+        (held,) = (await first.lease(1)).leases
+        before = first.now()
+        for worker in (first, second):
+            worker.connection.redis.ahead = 3600.0
+            await worker.synchronize()
+            assert worker.now() == pytest.approx(before, abs=2.0), "the crawl's time goes on"
+            assert not (await worker.lease(3)).leases, "neither is the lease over, nor the delay of the site"
+        await later.connection.open()
+        later.connection.redis = Shifted(later.connection.redis)
+        later.connection.redis.ahead = 3600.0
+        await later.connection.synchronize()
+        await later._agree_on_time(0.0)  # a worker that joins after the clock was set
+        assert later.now() == pytest.approx(first.now(), abs=2.5)
+        assert await first.settle([(held.token, None)]) == [True]
+        for ahead in (0.0, -600.0):  # it is right again, and then set back
+            for worker in workers:
+                worker.connection.redis.ahead = ahead
+                await worker.synchronize()
+                assert worker.now() == pytest.approx(time.time(), abs=3.0)
+        for worker in workers:
+            await worker.close()
+
+    asyncio.run(run())
+    said = [record.getMessage() for record in caplog.records if "was set on" in record.getMessage()]
+    assert said[0].startswith("the server's clock was set on by 3600 s")
+    assert len(said) == 3, "once a worker"
+
+
+def test_a_crawl_in_which_nobody_works_believes_the_clock_again(valkey_url, crawl_name):
+    async def run() -> None:
+        first = Frontier(valkey_url, crawl_name, Limits(delay=0.0))
+        await first.open()
+        clock = first.connection.redis = Shifted(first.connection.redis)
+        await first.put([Link("http://a.example/")])
+        clock.ahead = 60.0
+        await first.synchronize()
+        assert first.connection.ahead == pytest.approx(-60.0, abs=1.0)
+        await first.close()
+        another = Frontier(valkey_url, crawl_name, Limits(delay=0.0))
+        await another.connection.open()
+        another.connection.redis = Shifted(another.connection.redis)
+        another.connection.redis.ahead = 60.0 + 3600.0  # an hour later
+        await another.connection.synchronize()
+        another.connection.ahead = 0.0
+        await another._agree_on_time(0.0)
+        assert another.connection.ahead == 0.0
+        await another.close()
+
+    asyncio.run(run())
 
 
 def test_a_local_clock_that_is_set_changes_nothing(valkey_url, monkeypatch):

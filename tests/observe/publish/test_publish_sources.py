@@ -1,6 +1,7 @@
 """Every sentence of the published documents, computed a second time from manifest, records and archive.
 
-Four corpora: a real crawl, a replay of it, a replay of archives of others (WARC and WET), a selection of a selection.
+Five corpora: a real crawl, the crawl and a second visit of its pages, a replay of the first, a replay of archives of
+others (WARC and WET), a selection of a selection.
 Nothing of `crawler.observe` is used to say what is expected.
 """
 
@@ -12,12 +13,13 @@ import shutil
 import uuid
 from collections import Counter
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import zstandard
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.exclude import PUBLISHED, Wish, withdraw
 from crawler.dataset.select import Selection, select
 from crawler.observe.publish import croissant, dataset_card, eu_summary
 from crawler.observe.publish.provenance import gather
@@ -25,6 +27,8 @@ from crawler.policy.facts import obeyed_under
 from crawler.storage.files.place import Place
 from tests.support.crawl import Crawl
 from tests.support.foreign import Writer, page
+from tests.support.process import scrapy
+from tests.support.serving import article
 from tests.support.site import Site
 
 TODO = eu_summary.TO_COMPLETE
@@ -74,10 +78,27 @@ def foreign_archives(folder):
     Writer().add("http://e.test/mute", page("mute")).save(folder / "mute.warc.gz")
 
 
+CHANGED = {
+    "/p/1": (200, article("another article", title="Page 1")),
+    "/p/2": (410, b""),
+    "/p/3": (200, b'<meta name="robots" content="noai">' + article("127.0.0.1/3", title="Page 3")),
+}
+"""What the first site says at the second visit: a page is edited, one gone, one opted out, and one is as before."""
+
+
+class Changing(Site):
+    """A site that says something else once it has `changed`."""
+
+    changed: ClassVar = {}
+
+    def answer(self, path):
+        return self.changed.get(path) or super().answer(path)
+
+
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory):
     base = tmp_path_factory.mktemp("sources")
-    sites = [Site("127.0.0.1", pages=4).start(), Site("127.0.0.2", pages=2).start()]
+    sites = [Changing("127.0.0.1", pages=4).start(), Site("127.0.0.2", pages=2).start()]
     live = Crawl(base / "crawled")
     try:
         urls = ",".join(url for site in sites for url in site.urls())
@@ -85,6 +106,11 @@ def corpora(tmp_path_factory):
         done = live.run({"url": urls}, NETWORK_PORTS=ports, CRAWLER_CONTACT=CONTACT, DOWNLOAD_DELAY="0.02")
         assert done.returncode == 0, done.stderr
         assert {hit.agent for site in sites for hit in site.hits} == {f"CorpusBot/{version(base)} (+{CONTACT})"}
+        shutil.copytree(base / "crawled", base / "recrawled", ignore=shutil.ignore_patterns("frontier"))
+        sites[0].changed = CHANGED
+        again = {"NETWORK_PORTS": ports, "CRAWLER_CONTACT": CONTACT, "DOWNLOAD_DELAY": "0.02", "RECRAWL": 1}
+        done = Crawl(base / "recrawled").run({"url": urls}, **again, RECRAWL_INTERVAL_SECONDS=0)
+        assert done.returncode == 0, done.stderr
     finally:
         for site in sites:
             site.stop()
@@ -313,13 +339,18 @@ NO_SUBSET = "none so far"
 
 
 def case(corpora, name):
-    """Facts of one of the four corpora, the rules of its crawl, and what section 3.1 has to say."""
+    """Facts of one of the corpora, the rules of its crawl, and what section 3.1 has to say."""
     facts = Facts(corpora / name)
     rules = said_by_archive(corpora / "crawled")
     if name == "crawled":
         (run,) = facts.manifest["runs"]
         assert run["policy"] == rules
         return facts, rules, [crawl_measure("strict")], stopped_in(facts), NO_SUBSET
+    if name == "recrawled":
+        assert [run["policy"] for run in facts.manifest["runs"]] == [rules] * 2
+        assert len(facts.kept) == 4 and facts.rejected["optout"] == 1  # of six pages one is gone and one said no
+        withdrawn = "0 requests, 0 documents removed; 1 time by a rule (no longer granted, refused by now, or its time "
+        return facts, rules, [crawl_measure("strict")], stopped_in(facts), withdrawn + "is over), 1 document removed"
     if name == "replayed":
         stopped = (
             f"while archives were judged: {judged_no(facts)}; what the crawls stopped whose archives were replayed "
@@ -341,7 +372,7 @@ def case(corpora, name):
     return facts, rules, [crawl_measure("strict")], stopped, withdrawn
 
 
-NAMES = ["crawled", "replayed", "foreign", "twice"]
+NAMES = ["crawled", "recrawled", "replayed", "foreign", "twice"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -355,7 +386,8 @@ def test_every_answer_of_the_summary_follows_from_the_files(corpora, name):
     assert rows == [(name, documents, characters) for name, (documents, characters) in top]
     assert data["domains_crawled"]["all"] == len(sizes)
     assert sum(archive["documents"] for archive in data["archives_of_others"]) == len(facts.foreign)
-    assert data["last_update"] == max(run["ended"] for run in facts.manifest["runs"])
+    versions = [step["time"] for step in facts.manifest.get("lineage", ())]
+    assert data["last_update"] == max([*(run["ended"] for run in facts.manifest["runs"]), *versions])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -501,6 +533,23 @@ def test_without_a_record_of_its_rules_a_crawl_says_so(corpora, tmp_path):
 
     told = changed(corpora, tmp_path, change)
     assert "CorpusBot" not in told and "not recorded" in told and "s between requests" not in told
+
+
+@pytest.mark.parametrize("name", ["replayed", "foreign"])
+def test_no_path_of_this_machine_is_in_an_export_or_a_mixture(corpora, tmp_path, name):
+    """Records of a replay say where the archive lies that they are from."""
+    assert any(str(corpora) in record["warc_file"] for record in Facts(corpora / name).kept)
+    mixed = tmp_path / "mix.yaml"
+    mixed.write_text(f"tokens: 500\ntolerance: 0.9\nseed: 1\nsources:\n  ours: {{corpus: {corpora / name}}}\n")
+    for words in (("export", corpora / name), ("mix", mixed)):
+        out = tmp_path / words[0]
+        done = scrapy("dataset", *words, "--to", "jsonl.gz", "--out", out)
+        assert done.returncode == 0, done.stderr
+        texts = [gzip.decompress(path.read_bytes()) for path in (out / "data").iterdir()]
+        for content in (*texts, *((out / name).read_bytes() for name in PUBLISHED)):
+            assert str(corpora).encode() not in content
+        files = {json.loads(line)["warc_file"] for text in texts for line in text.splitlines()}
+        assert files and all("/" not in file and ".warc" in file for file in files)
 
 
 def test_a_dropped_domain_leaves_the_tables_and_the_counts(corpora, tmp_path):
