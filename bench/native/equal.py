@@ -3,8 +3,7 @@
     python -m bench.native.equal --pages ../shared/data [--most 4000] [--mutated 1]
 
 `--pages` names folders: every page in their `*.jsonl.zst` (the field `html`) and `*.html` is run through parse, opt-out
-and extraction twice, the first way taking turns, and everything that the extraction leaves on the document is compared,
-and behind it quality and fingerprint. `--mutated N` adds N pages of pieces of each that were moved, doubled and cut.
+and extraction twice, the first way taking turns, and everything that they leave on the document is compared. `--mutated N` adds N pages of pieces of each that were moved, doubled and cut.
 CPU milliseconds are of the same process; exit code 1 where a page differs.
 """
 
@@ -33,7 +32,7 @@ from crawler.stages.chain import Chain
 from tests.native.native_support import mutated
 
 WAYS = ("off", "required")
-STAGES = ("parse", "optout", "extraction", "quality", "fingerprint")
+STAGES = ("parse", "optout", "extraction")
 
 
 def main() -> int:
@@ -58,6 +57,8 @@ def main() -> int:
         if fields := [key for key, value in found["off"].items() if found["required"][key] != value]:
             differ += 1
             print(f"{name}: {', '.join(fields)} differ", flush=True)
+        if many % 500 == 0:
+            print(f"{many} pages, {differ} differ", flush=True)
     print(f"{many} pages, {kept} with a text, {differ} differ ({native.state()})")
     for stage in STAGES if many else ():
         python, c = (spent[way, stage] / many * 1e3 for way in WAYS)
