@@ -3,7 +3,8 @@
     python -m bench.native.equal --pages ../shared/data [--most 4000] [--mutated 1]
 
 `--pages` names folders: every page in their `*.jsonl.zst` (the field `html`) and `*.html` is run through parse, opt-out
-and extraction twice, the first way taking turns, and everything that they leave on the document is compared. `--mutated N` adds N pages of pieces of each that were moved, doubled and cut.
+and extraction twice, the first way taking turns, and everything that they leave on the document is compared.
+`--mutated N` adds N pages of pieces of each that were moved, doubled and cut.
 CPU milliseconds are of the same process; exit code 1 where a page differs.
 """
 

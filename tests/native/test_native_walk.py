@@ -24,7 +24,7 @@ pytestmark = built
 
 
 def lists(page: Walked):
-    return {field.name: getattr(page, field.name) for field in dataclasses.fields(page)}
+    return {field.name: getattr(page, field.name) for field in dataclasses.fields(page) if field.compare}
 
 
 def tree_of(text: str):

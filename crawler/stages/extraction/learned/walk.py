@@ -17,6 +17,7 @@ from lxml.etree import iterwalk
 
 from crawler.native import library
 from crawler.native.walk import IS_CELL, IS_ITEM, IS_PARAGRAPH, IS_PRE, IS_SPAN, Rules
+from crawler.native.words import Names
 from crawler.stages.extraction.anchors import leads_to_itself
 from crawler.stages.extraction.code import LANGUAGE, language_in
 from crawler.stages.extraction.hidden import is_closed
@@ -192,6 +193,8 @@ class Walked:
     """Of cells that take more than one place of their table: columns and rows."""
     numbers: dict[int, str] = field(default_factory=dict)
     """Of the items of ordered lists: what stands before them, as "3."."""
+    called: Names | None = field(default=None, compare=False, repr=False)
+    """Tags and names once more as C reads them, where C has walked."""
 
 
 def walk(tree: Any) -> Walked:

@@ -14,6 +14,7 @@ import numpy as np
 from lxml import etree
 
 from crawler.native.walk import COLUMNS, LANGUAGE, NUMBER, ROWS, NativePage, Rules, walked
+from crawler.native.words import Names
 from crawler.stages.extraction.learned.shown import are_words, as_shown, words_of
 from crawler.stages.extraction.learned.unseen import Unseen, Veiled, without_unseen
 from crawler.stages.extraction.ordinals import number_in
@@ -44,6 +45,9 @@ def fill(
         page.tags = [tags[i] for i in found.numbers("tag")]
         names.append("")  # of what has none: −1
         page.names = [names[i] for i in found.numbers("name")]
+        parents, of_tag, of_name = (found.ints(one) for one in ("parents", "tag", "name"))
+        of_tags, of_names = (found.bytes("tags_text"), found.ints("tags_ends")), found.bytes("names_text")
+        page.called = Names(parents, of_tag, of_name, *of_tags, of_names, found.ints("names_ends"))
         _fill_notes(page, found, span)
         _fill_shown(page, found)
     return True
