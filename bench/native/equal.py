@@ -1,9 +1,12 @@
 """Both ways of computing, Python's and C's, of the same pages: what differs, and what each costs.
 
     python -m bench.native.equal --pages ../shared/data [--most 4000] [--mutated 1]
+    python -m bench.native.equal --pages ../shared/data --parts
 
-`--pages` names folders: every page in their `*.jsonl.zst` (the field `html`) and `*.html` is run through parse, opt-out
-and extraction twice, the first way taking turns, and everything that they leave on the document is compared.
+`--pages` names folders: every page in their `*.jsonl.zst` (the field `html`) and `*.html` is run through parse,
+opt-out, extraction and fingerprint twice, the first way taking turns, and everything that they leave on the document
+is compared. With `--parts` it is each part's own answer, which costs a fifth: the lists of the walk, the bits of the
+features, the log odds of net, trees and page types, the fingerprint of all blocks.
 `--mutated N` adds N pages of pieces of each that were moved, doubled and cut.
 CPU milliseconds are of the same process; exit code 1 where a page differs.
 """
@@ -17,7 +20,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -30,10 +34,17 @@ from crawler import native
 from crawler.config import from_mapping
 from crawler.document import Document
 from crawler.stages.chain import Chain
-from tests.native.native_support import mutated
+from crawler.stages.extraction.learned.alike import groups
+from crawler.stages.extraction.learned.model import the_model
+from crawler.stages.extraction.learned.numbers import features, page_numbers
+from crawler.stages.extraction.learned.walk import walk
+from crawler.stages.fingerprint import FingerprintStage
+from crawler.stages.parse.stage import parse_html
+from crawler.stages.text.charset import decode
+from tests.native.native_support import PROBE, mutated
 
 WAYS = ("off", "required")
-STAGES = ("parse", "optout", "extraction")
+STAGES = ("parse", "optout", "extraction", "fingerprint")
 
 
 def main() -> int:
@@ -42,29 +53,79 @@ def main() -> int:
     parser.add_argument("--most", type=int, help="pages at most")
     parser.add_argument("--every", type=int, default=1, help="only every so many-th page")
     parser.add_argument("--mutated", type=int, default=0, help="pages made of each")
+    parser.add_argument("--parts", action="store_true", help="compare what each part answers")
     options = parser.parse_args()
-    chain = Chain(from_mapping({}), STAGES)
-    spent = {(way, stage): 0.0 for way in WAYS for stage in STAGES}
+    compute: Compute = Parts() if options.parts else Stages()
+    spent: Counter[tuple[str, str]] = Counter()
     many = kept = differ = 0
+    for way in WAYS * 2:  # what is only loaded and learned once belongs to neither
+        native.use(way)
+        compute(PROBE.encode())
     for name, html in islice(pages(options.pages, options.mutated, options.every), options.most):
         found: dict[str, dict[str, Any]] = {}
         for way in WAYS if many % 2 else WAYS[::-1]:
             native.use(way)
-            doc = chain.run(Document(url="https://example.org/", html=html, content_type="text/html"), STAGES)
-            for stage, seconds in doc.timings.items():
-                spent[way, stage] += seconds
-            found[way] = comparable(doc)
-        many, kept = many + 1, kept + bool(found["off"]["text"])
-        if fields := [key for key, value in found["off"].items() if found["required"][key] != value]:
+            found[way], seconds = compute(html)
+            for part, value in seconds.items():
+                spent[way, part] += value  # type: ignore[assignment]
+        many, kept = many + 1, kept + bool(found["off"].get("text"))
+        if fields := [key for key, value in found["off"].items() if found["required"].get(key) != value]:
             differ += 1
             print(f"{name}: {', '.join(fields)} differ", flush=True)
         if many % 500 == 0:
             print(f"{many} pages, {differ} differ", flush=True)
     print(f"{many} pages, {kept} with a text, {differ} differ ({native.state()})")
-    for stage in STAGES if many else ():
-        python, c = (spent[way, stage] / many * 1e3 for way in WAYS)
-        print(f"{stage:12} Python {python:6.2f} ms a page, C {c:6.2f}")
+    for part in dict.fromkeys(part for _, part in spent):
+        python, c = (spent[way, part] / many * 1e3 for way in WAYS)
+        print(f"{part:12} Python {python:6.2f} ms a page, C {c:6.2f}")
     return 1 if differ or not many else 0
+
+
+Compute = Callable[[bytes], tuple[dict[str, Any], dict[str, float]]]
+"""What is found of a page, by name, and CPU seconds by part."""
+
+
+class Stages:
+    """Whole stages: what they leave on the document."""
+
+    def __init__(self) -> None:
+        self._chain = Chain(from_mapping({}), STAGES)
+
+    def __call__(self, html: bytes) -> tuple[dict[str, Any], dict[str, float]]:
+        doc = self._chain.run(Document(url="https://example.org/", html=html, content_type="text/html"), STAGES)
+        return comparable(doc), doc.timings
+
+
+class Parts:
+    """Each part that is there in C: its own answer, on the tree as it was parsed."""
+
+    def __init__(self) -> None:
+        self._model, self._fingerprint = the_model(), FingerprintStage(from_mapping({}).dedup)
+
+    def __call__(self, html: bytes) -> tuple[dict[str, Any], dict[str, float]]:
+        decoded = decode(html, None)
+        tree = parse_html(decoded[0]) if decoded else None
+        if tree is None or isinstance(tree, str):
+            return {}, {}
+        times = [time.process_time()]
+        page = walk(tree)
+        times.append(time.process_time())
+        found = {field.name: getattr(page, field.name) for field in dataclasses.fields(page) if field.compare}
+        found["text"] = "\n".join(page.texts)
+        if not page.texts:
+            return found, {"walk": times[1] - times[0]}
+        rows, numbers = features(page, self._model.scores, tree.findtext(".//title") or "")
+        times.append(time.process_time())
+        odds = self._model.blocks.net(rows, numbers.words, groups(page)), self._model.blocks.trees(rows)
+        kinds = self._model.kinds(page_numbers(rows)[None])
+        times.append(time.process_time())
+        doc = Document(url="https://example.org/", text=found["text"])
+        self._fingerprint(doc)
+        times.append(time.process_time())
+        found |= {"features": rows.tobytes(), "known": numbers.known, "signature": (doc.signature, doc.shingle_count)}
+        found |= {"odds": [one.tolist() for one in odds], "kinds": kinds.tolist()}
+        parts = ("walk", "features", "models", "fingerprint")
+        return found, {part: times[i + 1] - times[i] for i, part in enumerate(parts)}
 
 
 def comparable(doc: Document) -> dict[str, Any]:

@@ -53,7 +53,9 @@ def feed(path: str, seconds: float, seed: int) -> int:
     from lxml import etree
 
     from bench.places import PROJECT
+    from crawler.native.minhash import minhash
     from crawler.native.walk import walked
+    from crawler.native.words import Names
     from crawler.stages.extraction.learned.model import the_model
     from crawler.stages.extraction.learned.walk import _rules
     from crawler.stages.parse.stage import parse_html
@@ -62,12 +64,19 @@ def feed(path: str, seconds: float, seed: int) -> int:
     draws, model = np.random.default_rng(seed), the_model()
     seeds = [etree.tostring(parse_html((PROJECT / one).read_text()).find(".//body"), encoding="utf-8") for one in SEEDS]
     seeds += [b"<body>" + seeds[0][i : i + 300] + b"</body>" for i in range(0, len(seeds[0]), 300)]
+    texts = [one.decode("utf-8", "replace") for one in seeds[1:]]
+    salts = tuple(draws.integers(0, 2**32, (2, 128)).astype(np.uint32))
     pages = walks = others = 0
     for data in mutations(seeds, WORDS, chance):
         with walked(library, rules, data) as page:
             pages += 1
             if page is not None:
                 walks += 1
+                parents, tag, name = (page.ints(one) for one in ("parents", "tag", "name"))
+                of_tags, of_names = (page.bytes("tags_text"), page.ints("tags_ends")), page.bytes("names_text")
+                names = Names(parents, tag, name, *of_tags, of_names, page.ints("names_ends"))
+                assert model.scores.native is not None
+                model.scores.native.of_names(library, names)
                 page.mark(np.zeros(len(page.ints("names_ends")), np.int32))
                 check(page)
         if pages % 20 == 0:
@@ -78,6 +87,10 @@ def feed(path: str, seconds: float, seed: int) -> int:
             assert model.blocks.net._native(library, short, np.full(many, 8.0), alike) is not None
             assert model.blocks.trees._native(library, short) is not None
             assert model.kinds._native(library, rows) is not None
+            assert model.scores.native is not None
+            model.scores.native.of_texts(library, [chance.choice((one, one[:9], "")) for one in texts])
+            hashed = draws.integers(0, chance.choice((2, 2**63)), many).astype(np.uint64)
+            assert minhash(library, hashed, chance.randrange(1, 9), *salts) is not None
             others += 1
         if time.monotonic() > end:
             break
