@@ -83,6 +83,9 @@ class CrawlConfig:
                                     check=check_redis_url, digest=False)  # fmt: skip
     stage_workers: int = setting("STAGE_WORKERS", -1, "processes for parsing and models; -1 = usable cores, 0 = inline",
                                  minimum=-1, maximum=256, digest=False)  # fmt: skip
+    native: str = setting("NATIVE", "auto", "inner loops in C: auto = where this machine's binary is there, off = all in "
+                          "Python, which gives the same, required = or else do not start",
+                          choices=("auto", "off", "required"), digest=False)  # fmt: skip
     stage_timeout_seconds: float = setting("STAGE_TIMEOUT_SECONDS", 30.0,
                                            "CPU seconds of one page in the stages; a worker that only waits gets 10x",
                                            minimum=0.1)  # fmt: skip

@@ -7,15 +7,19 @@ needs no Scrapy and no Redis. `crawler/config/stages.py` says which stages there
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 from collections.abc import Callable, Iterable
 from itertools import takewhile
 
+from crawler import native
 from crawler.config import Config
 from crawler.config.stages import Step, stages
 from crawler.document import Document, Drop, DropReason
 from crawler.problems import InputError, check_names
 from crawler.stages.tiers import judged_twice
+
+logger = logging.getLogger(__name__)
 
 STAGES: tuple[str, ...] = tuple(stages())
 """Names of the pure stages, in flow order, with those of other packages."""
@@ -37,12 +41,13 @@ class Chain:
 
     Models are loaded here, so build one chain per process. `clock` measures CPU seconds of this thread.
     Raises: LookupError where a stage of another package is missing here that the configuration was made with;
-    InputError where a name is not that of a stage.
+    InputError where a name is not that of a stage; NativeError where NATIVE=required and there is no library.
     """
 
     def __init__(
         self, config: Config, names: Iterable[str] = STAGES, clock: Callable[[], float] = time.thread_time
     ) -> None:
+        native.use(config.crawl.native)
         wanted, known = stage_names(names), stages()
         if missing := [name for name in config.stages if name not in known]:
             raise LookupError(f"no package here has the stage {' or '.join(missing)}: install it in every environment")
@@ -110,9 +115,17 @@ def modules(config: Config) -> list[str]:
 def problems(config: Config) -> list[str]:
     """What keeps a stage from working with this configuration, one sentence each: asked before the first page.
 
-    Every way in asks here: crawl, replay, diagnose and batch job.
+    Every way in asks here: crawl, replay, diagnose and batch job. It also says, once and not in every process, that
+    Python does what a library should do.
     """
-    return [problem for stage in stages().values() for problem in stage.problems(config)]
+    found = [problem for stage in stages().values() for problem in stage.problems(config)]
+    try:
+        native.use(config.crawl.native)
+    except native.NativeError as error:
+        return [*found, str(error)]
+    if config.crawl.native == "auto" and (why := native.problem()):
+        logger.warning("NATIVE=auto: the stages compute everything in Python, the same in more time: %s", why)
+    return found
 
 
 def _without_baggage(doc: Document) -> Document:

@@ -15,6 +15,7 @@ import xxhash
 
 from crawler.config import DedupConfig
 from crawler.document import Document, Drop
+from crawler.native import library
 from crawler.stages.text.alike import alike, with_signs
 from crawler.stages.text.folded import lower_words
 from crawler.stages.text.marks import without_punctuation
@@ -58,10 +59,19 @@ class FingerprintStage:
         text = doc.text if self._version == OLDER_VERSION else alike(doc.text)
         doc.doc_id = _id_of(text, self._version)
         units, _, factor = tokens(text)
-        shingles = _runs(_hashed(units), self._shingle_words * factor)
-        doc.shingle_count = len(shingles)
-        doc.signature = self.signature(shingles)
+        doc.signature, doc.shingle_count = self._of(_hashed(units), self._shingle_words * factor)
         return doc
+
+    def _of(self, hashed: Hashes, size: int) -> tuple[bytes, int]:
+        """The signature of the runs of so many hashes, and how many of them are different."""
+        if (native := library()) is not None:
+            from crawler.native.minhash import minhash  # late: it needs numpy
+
+            found = minhash(native, hashed, size, self._factors, self._offsets)
+            if found is not None:
+                return found
+        shingles = _runs(hashed, size)
+        return self.signature(shingles), len(shingles)
 
     def signature(self, shingles: Hashes) -> bytes:
         """MinHash (Broder 1997) of the upper halves of the hashes: little-endian, four bytes for each permutation."""

@@ -18,6 +18,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.native import library
+from crawler.native.models import NativeNet
 from crawler.stages.models.odds import SCALE
 
 Values = NDArray[np.float32]
@@ -67,8 +69,11 @@ class Net:
         """
         if not len(rows):
             return np.zeros(0, np.int64)
+        counting = block_weights(words)
+        if (native := library()) is not None and (found := self._native(native, rows, counting, groups)) is not None:
+            return found
         w = self.weights
-        means = _Means(groups, block_weights(words))
+        means = _Means(groups, counting)
         x = self._binning(rows)
         h = _rectified(x @ w["first"] + w["first_bias"])
         size, width = h.shape
@@ -87,6 +92,10 @@ class Net:
             np.minimum(np.maximum(h, -LARGEST, out=h), LARGEST, out=h)
         odds = _normed(h).astype(np.float32) @ w["last"] + x @ w["skip"] + w["last_bias"]
         return np.asarray(np.floor(odds * SCALE), np.int64)
+
+    @cached_property
+    def _native(self) -> NativeNet:
+        return NativeNet(self.borders, self._binning.places, self.reach, self.weights)
 
     @cached_property
     def _binning(self) -> Binning:
@@ -114,7 +123,9 @@ class Binning:
         self._having = [int((many > i).sum()) for i in range(int(many.max(initial=0)))]
         steps = np.arange(borders.shape[1] + 1)
         places = 2.0 * steps / np.maximum(many, 1)[:, None] - (many > 0)[:, None]
-        self._places = (np.rint(places * STEP) / STEP).astype(np.float32)[self._order].ravel()
+        self.places = (np.rint(places * STEP) / STEP).astype(np.float32)
+        """Of each feature, (features, borders + 1): its value behind so many borders."""
+        self._places = self.places[self._order].ravel()
         self._rows = (np.arange(len(borders)) * len(steps))[:, None]
         self._back = np.argsort(self._order)
 

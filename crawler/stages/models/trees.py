@@ -13,6 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.native import library
+from crawler.native.models import NativeTrees
+
 _CHUNK = 256
 """Rows that are descended at once."""
 
@@ -31,8 +34,15 @@ class Trees:
 
     def __call__(self, rows: NDArray[np.float32]) -> NDArray[np.int64]:
         """Sums of leaves, (rows, outputs), in units of 1 / SCALE."""
+        if (native := library()) is not None and (sums := self._native(native, rows)) is not None:
+            return sums
         parts = [self._descend(rows[i : i + _CHUNK]) for i in range(0, len(rows), _CHUNK)]
         return np.concatenate(parts or [np.zeros((0, len(self.bias)), np.int64)])
+
+    @cached_property
+    def _native(self) -> NativeTrees:
+        feature, border, which = self._questions
+        return NativeTrees(feature, border, which, self.leaves, self.bias)
 
     @cached_property
     def _questions(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]:

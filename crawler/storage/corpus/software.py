@@ -8,6 +8,7 @@ import re
 from importlib import metadata, resources
 from pathlib import Path
 
+from crawler import native
 from crawler.version import __version__
 
 DECIDING = (
@@ -65,6 +66,7 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     found["extraction-model"] = f"2+{hashlib.sha256(_EXTRACTION_MODEL.read_bytes()).hexdigest()[:16]}"
+    found["native"] = native.state()
     return found | _models()
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.native.words import NativeTable
 from crawler.stages.extraction.learned.probe import features_of
 from crawler.stages.extraction.learned.tables import Scores
 from crawler.stages.models.file import ModelError, Stored, load
@@ -56,7 +57,7 @@ class Model:
     @cached_property
     def scores(self) -> Scores:
         """The table asked by names and words; 0 for what the training has not seen often enough."""
-        return Scores(lambda key: self.table.get(key, 0))
+        return Scores(lambda key: self.table.get(key, 0), NativeTable(self.table))
 
     def parts(self) -> dict[str, Any]:
         """What stands in the model's file, by the names that `read_model` asks for."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.native import library
 from crawler.stages.extraction.learned.tables import Scores
 from crawler.stages.extraction.learned.walk import Kind, Mark, Walked
 
@@ -158,8 +159,7 @@ def _sort_of(char: str) -> int:
 
 
 def _of_words(out: dict[str, Any], n: Numbers) -> None:
-    of_blocks = [n.scores.of_block(text) for text in n.page.texts]
-    low, high, mean, line, asked, unknown = zip(*of_blocks, strict=True) if of_blocks else ((),) * 6
+    low, high, mean, line, asked, unknown = _word_scores(n.page.texts, n.scores)
     n.known = 1.0 - sum(unknown) / max(sum(asked), 1)
     wanted = set(n.title.lower().split())
     same = [_likeness(text, wanted) if wanted and len(text) < 300 else 0.0 for text in n.page.texts]
@@ -174,6 +174,19 @@ def _of_words(out: dict[str, Any], n: Numbers) -> None:
     out["since_title"] = _distance(titled)
     out["again"] = np.minimum(np.array(again), 20)
     out["copies"] = np.minimum(np.array([seen[text] for text in n.page.texts]), 20)
+
+
+def _word_scores(texts: list[str], scores: Scores) -> tuple[Any, ...]:
+    """What the words of each block say, as `Scores.of_block` has it: six rows."""
+    if scores.native is not None and (native := library()) is not None:
+        floats, asked, unknown, left = scores.native.of_texts(native, texts)
+        for i in left:
+            *values, asked[i], unknown[i] = scores.of_block(texts[i])
+            for column, value in zip(floats, values, strict=True):
+                column[i] = value
+        return (*floats, asked.tolist(), unknown.tolist())
+    of_blocks = [scores.of_block(text) for text in texts]
+    return tuple(zip(*of_blocks, strict=True)) if of_blocks else ((),) * 6
 
 
 def _likeness(text: str, wanted: set[str]) -> float:
@@ -258,6 +271,11 @@ def _of_core(out: dict[str, Any], n: Numbers, share: float, sums: NDArray[np.flo
 
 def _name_scores(page: Walked, scores: Scores) -> list[NDArray[np.float64]]:
     """Of every element: the sum of its own names; lowest, highest and sum over it and all above; mean of the sums."""
+    depth = np.array(page.depths) + 1.0
+    if page.called is not None and scores.native is not None and (native := library()) is not None:
+        found = scores.native.of_names(native, page.called)
+        if found is not None:
+            return [*found, found[3] / depth]
     own: list[float] = []
     low: list[float] = []
     high: list[float] = []
@@ -269,7 +287,6 @@ def _name_scores(page: Walked, scores: Scores) -> list[NDArray[np.float64]]:
         low.append(least if up < 0 else min(least, low[up]))
         high.append(most if up < 0 else max(most, high[up]))
         total.append(one if up < 0 else one + total[up])
-    depth = np.array(page.depths) + 1.0
     return [np.array(own), np.array(low), np.array(high), np.array(total), np.array(total) / depth]
 
 

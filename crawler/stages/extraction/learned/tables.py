@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from zlib import crc32
 
+from crawler.native.words import NativeTable
+
 Score = Callable[[int], float]
 """Log odds of a hash; 0.0 where it is not in the table."""
 
@@ -67,8 +69,9 @@ def _of_block(words: list[float], line: float) -> OfBlock:
 class Scores:
     """A table asked by names and words; pages repeat them, so that most are answered from memory."""
 
-    def __init__(self, score: Score) -> None:
-        self._score = score
+    def __init__(self, score: Score, native: NativeTable | None = None) -> None:
+        """native: the same table in C, where it gives whole numbers."""
+        self._score, self.native = score, native
         self._names: dict[tuple[str, str, str], tuple[float, float, float]] = {}
         self._words: dict[str, float] = {}
         self._lines: dict[str, OfBlock] = {}

@@ -9,17 +9,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import orjson
 from lxml.etree import iterwalk
 
+from crawler.native import library
+from crawler.native.walk import IS_CELL, IS_ITEM, IS_PARAGRAPH, IS_PRE, IS_SPAN, Rules
+from crawler.native.words import Names
 from crawler.stages.extraction.anchors import leads_to_itself
-from crawler.stages.extraction.code import language_in
+from crawler.stages.extraction.code import LANGUAGE, language_in
 from crawler.stages.extraction.hidden import is_closed
 from crawler.stages.extraction.learned.shown import are_apart, are_words, as_shown, words_of
 from crawler.stages.extraction.learned.unseen import Unseen, Veiled, unseen_in, without_unseen
+from crawler.stages.extraction.learned.walk_in_c import fill
 from crawler.stages.extraction.ordinals import NUMBER, number_in
 
 MAX_BLOCKS = 20_000
@@ -143,6 +147,8 @@ _ROLES = {
 }
 _CELLS = frozenset({"td", "th"})
 _NAMES = ("class", "id", "role", "itemprop", "itemtype")
+_LONGEST_NAMES = 400
+"""Characters of an element's names."""
 _READ = frozenset((*_NAMES, "hidden", "aria-hidden", "style"))
 
 
@@ -187,12 +193,32 @@ class Walked:
     """Of cells that take more than one place of their table: columns and rows."""
     numbers: dict[int, str] = field(default_factory=dict)
     """Of the items of ordered lists: what stands before them, as "3."."""
+    called: Names | None = field(default=None, compare=False, repr=False)
+    """Tags and names once more as C reads them, where C has walked."""
 
 
 def walk(tree: Any) -> Walked:
     """Blocks and elements of a parsed page; those of the whole tree where it has no body."""
-    body = tree if tree.tag == "body" else tree.find(".//body")
-    return _Walk().over(tree if body is None else body)
+    found = tree if tree.tag == "body" else tree.find(".//body")
+    body, page = tree if found is None else found, Walked()
+    if (native := library()) is not None and fill(page, native, _rules(), body, said_by=_said_by, span=_whole_span):
+        return page
+    return _Walk().over(body)
+
+
+@cache
+def _rules() -> Rules:
+    """What the walk in C is told of tags."""
+    asked = {"span": IS_SPAN, "pre": IS_PRE, "li": IS_ITEM, "p": IS_PARAGRAPH, **dict.fromkeys(_CELLS, IS_CELL)}
+    tags = {
+        tag: (_ROLE_OF.get(tag, _LINES), _KINDS.get(tag, Kind.TEXT), _MARKS.get(tag, 0), asked.get(tag, 0))
+        for tag in dict.fromkeys([*_ROLE_OF, *_KINDS, *_MARKS, *asked])
+    }
+    return Rules(
+        tags, _ROLES, kind_text=Kind.TEXT, kind_heading=Kind.HEADING, kind_code=Kind.CODE, mark_hidden=Mark.HIDDEN,
+        most_blocks=MAX_BLOCKS, least_data=LEAST_DATA, most_name=_LONGEST_NAMES, number_name=NUMBER.encode(),
+        language_name=LANGUAGE.encode(),
+    )  # fmt: skip
 
 
 class _Walk:
@@ -380,7 +406,7 @@ def _open(page: Walked, element: Any, parent: int) -> int:
     if items := element.items():  # one call for all of them
         attributes = dict(items)
         if not _READ.isdisjoint(attributes):
-            names = " ".join([value for name in _NAMES if (value := attributes.get(name))])[:400]
+            names = " ".join([value for name in _NAMES if (value := attributes.get(name))])[:_LONGEST_NAMES]
             marks |= _ROLES.get(attributes.get("role", ""), 0)
             if names:
                 marks |= _said_by(names)
@@ -406,7 +432,10 @@ def _open(page: Walked, element: Any, parent: int) -> int:
 
 
 def _span(attributes: dict[str, str], name: str) -> int:
-    number = attributes.get(name, "")
+    return _whole_span(attributes.get(name, ""))
+
+
+def _whole_span(number: str) -> int:
     return min(max(int(number), 1), MAX_SPAN) if number.isdecimal() and len(number) < 6 else 1
 
 
