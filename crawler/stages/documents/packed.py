@@ -58,6 +58,18 @@ class Package:
         data = self.read(name)
         return None if data is None else root_of(data, name)
 
+    def page(self, name: str) -> Any:
+        """The root of one member of many; None also where it is damaged, so that it takes no other along.
+
+        Raises: UnreadableError where a limit is met.
+        """
+        try:
+            return self.xml(name)
+        except UnreadableError as error:
+            if error.reason != "broken_document":
+                raise
+            return None
+
     def _count(self, fresh: int, size: int, name: str) -> None:
         self._inflated += fresh
         if size > MAX_MEMBER or self._inflated > MAX_INFLATED:
@@ -73,6 +85,12 @@ def root_of(data: bytes, name: str) -> Any:
         return etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         raise UnreadableError("broken_document", f"{name[:100]}: {error}"[:200]) from error
+
+
+def check_pages(broken: int, pages: int) -> None:
+    """Raises: UnreadableError where most slides or sheets of a file cannot be read."""
+    if 2 * broken > pages:
+        raise UnreadableError("broken_document", f"{broken:,} of {pages:,} slides or sheets cannot be read")
 
 
 def local(element: Any) -> str:
