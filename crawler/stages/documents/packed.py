@@ -19,6 +19,7 @@ MAX_INFLATED = 256 * 2**20
 """Bytes of all members that are read."""
 _ENCRYPTED = 1
 _PIECE = 2**20
+_NO_MEMORY = frozenset({etree.ErrorTypes.ERR_NO_MEMORY})
 
 
 class Package:
@@ -77,13 +78,18 @@ class Package:
 
 
 def root_of(data: bytes, name: str) -> Any:
-    """The root element: no entities, no network. Raises: UnreadableError where it is no XML, or nested too deep."""
+    """The root element: no entities, no network.
+
+    Raises: UnreadableError where it is no XML, or nested too deep; MemoryError.
+    """
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
     )
     try:
         return etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
+        if getattr(error, "code", None) in _NO_MEMORY:  # libxml2 says it like an error of the file
+            raise MemoryError from error
         raise UnreadableError("broken_document", f"{name[:100]}: {error}"[:200]) from error
 
 
