@@ -698,7 +698,7 @@ class Columns:
     content_hash: str = ""  # "sha256:" + hex of the response body
     extraction_yield: float | None = None  # characters out / bytes in
     extractor: str = ""
-    document_kind: str | None = None  # "html", "text", "pdf", "docx", "odt", "epub", "rtf", "mail", "markdown", …
+    document_kind: str | None = None  # "html", "text", "pdf", "docx", "pptx", "epub", "mail", "markdown", "rst", …
     page_count: int | None = None  # of a document that has pages
     extraction_confidence: float | None = None  # F1 that the learned extractor expects of its text, 0–1
     page_type: str | None = None  # "article", "forum", …, as the learned extractor reads the page

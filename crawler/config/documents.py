@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from crawler.config.declare import setting
 
-KINDS = ("pdf", "docx", "odt", "epub")
+KINDS = ("pdf", "docx", "odt", "epub", "pptx", "odp", "xlsx", "ods")
 """The kinds of file that are read, as `document_kind` of the record has them."""
 _NEEDS = {"pdf": ("pypdfium2", "pypdf")}
 """Packages of the extra `documents`, by kind; the other kinds need nothing that is not installed anyway."""

@@ -13,8 +13,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
-TEXT_TYPES = frozenset({"text/plain", "text/markdown", "text/x-markdown", "text/x-rst"})
-XML_TYPES = frozenset({"text/xml", "application/xml"})
+TEXT_TYPES = frozenset(
+    ("text/plain", "text/markdown", "text/x-markdown", "text/x-rst", "text/prs.fallenstein.rst", "text/asciidoc",
+     "text/x-asciidoc")
+)  # fmt: skip
+XML_TYPES = frozenset({"text/xml", "application/xml", "application/tei+xml", "application/jats+xml"})
 RTF_TYPES = frozenset({"application/rtf", "application/x-rtf", "text/rtf"})
 MAIL_TYPES = frozenset(
     ("message/rfc822", "message/global", "multipart/related", "multipart/mixed", "multipart/alternative",
@@ -49,6 +52,14 @@ _BEFORE_ROOT = re.compile(
     r"\s*(?:<\?[^>]*>|<!--(?:[^-]|-(?!->))*-->|<!doctype[^>\[]*(?:\[[^\]]*\]\s*)?>)", re.IGNORECASE
 )
 _HTML_ROOT = re.compile(r"\s*<(?:[\w.-]{1,40}:)?html[\s/>]", re.IGNORECASE)
+_PAPERS = (
+    ("tei", re.compile(r"\s*<(?:[\w.-]{1,40}:)?(?:TEI|teiCorpus)[\s>][^>]{0,1000}tei-c\.org/ns")),
+    (
+        "jats",
+        re.compile(r"\s*<article(?=[\s>])(?:[^>]{0,2000}(?:article-type=|dtd-version=)|[^>]{0,2000}>\s*<front[\s>])"),
+    ),
+)
+"""Root elements of papers; DocBook has an `article` of its own."""
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 """Bytes that no text has (section 3, "binary data byte")."""
 _MAGIC = (
@@ -101,7 +112,7 @@ def may_be_read(declared: str) -> bool:
 
 
 def media_kind(declared: str, body: bytes) -> str | None:
-    """Tell "html", "text", "rtf", "mail" or None (nothing that is read)."""
+    """Tell "html", "text", "rtf", "mail", "jats", "tei" or None (nothing that is read)."""
     if body.startswith(_MAGIC) or not may_be_read(declared):
         return None
     essence = media_type(declared).essence
@@ -134,7 +145,7 @@ def _has_stray_nul(body: bytes) -> bool:
 def _sniffed(essence: str, body: bytes) -> str | None:
     start = _start(body, SNIFFED)
     if essence in XML_TYPES or _XML.match(start):
-        return "html" if _is_xhtml(_start(body, _ROOT_WITHIN)) else None
+        return _kind_of_xml(_start(body, _ROOT_WITHIN))
     if _TAG.match(start[:_TAGS_WITHIN]):
         return "html"
     return None if is_binary(body) or not start.strip() else "text"
@@ -169,9 +180,11 @@ def _start(body: bytes, size: int) -> str:
     return body[:size].decode("latin-1")
 
 
-def _is_xhtml(start: str) -> bool:
-    """True for XML whose root element is a page."""
+def _kind_of_xml(start: str) -> str | None:
+    """By the root element: that of a page, or of a paper."""
     at = 0
     while found := _BEFORE_ROOT.match(start, at):
         at = found.end()
-    return _HTML_ROOT.match(start, at) is not None
+    if _HTML_ROOT.match(start, at) is not None:
+        return "html"
+    return next((kind for kind, root in _PAPERS if root.match(start, at)), None)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 
-from bench.documents.compare import common, f1
-from bench.documents.make import texts
+from bench.documents.by_program import HEAD
+from bench.documents.compare import common, f1, heads_in, low
+from bench.documents.make import SCRIPTS, Source, sources, texts
 
 
 def by_table(one, other):
@@ -35,3 +36,19 @@ def test_texts_repeat_no_paragraph():
     found = [paragraph for text in texts(3, words=500) for paragraph in text]
     assert len(found) == len(set(found)) > 20
     assert not any("`" in paragraph or "](" in paragraph for paragraph in found)
+
+
+def test_the_percentile_is_the_lowest_of_ten_and_characters_count_where_words_have_no_spaces():
+    assert low([0.9] * 9 + [0.1]) == 0.9 and low([0.9] * 8 + [0.1, 0.2]) == 0.2 and low([0.5]) == 0.5
+    assert f1("水車小屋", "水車 小屋", by_sign=True) == 1.0 and f1("水車小屋", "水車 小屋") < 0.5
+
+
+def test_words_of_heads_are_those_that_the_text_does_not_have_itself():
+    assert heads_in("one two", f"one\n{HEAD}\ntwo\n7") == 7 / 9
+    assert heads_in(f"{HEAD} one", f"{HEAD} one") == 0.0
+
+
+def test_a_source_says_notes_behind_their_paragraph_and_rows_behind_the_first():
+    source = Source("x", ["one", "two"], rows=[["a", "b"]], notes={0: "a note"})
+    assert source.text == "one\na note\na b\ntwo"
+    assert len({(s.layout, s.text) for s in sources(1)}) == len(list(sources(1))) == 5 + 2 * len(SCRIPTS)

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler.stages.documents.model import Block, Content, Facts, UnreadableError
+from crawler.stages.documents.ooxml import addresses, facts_of, targets
 from crawler.stages.documents.packed import Package, local, root_of
-from crawler.stages.documents.said import plausible_author, plausible_title
-from crawler.stages.documents.xmp import state
 
 READER = "gristmill-docx-1"
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -24,34 +23,16 @@ _LEFT_OUT = frozenset(
 )
 _HEADING = re.compile(r"(?:heading|titre|überschrift|encabezado|título|titolo|kop|rubrik|заголовок)\s*(\d)", re.I)
 """Names of the built-in styles; files of translated programs keep `heading N` as the name all the same."""
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def read(body: bytes, wanted: dict[str, Any]) -> Iterator[Facts | Content]:
     """The facts, then the content. wanted: `max_links`. Raises: UnreadableError."""
     package = Package(body)
-    facts = _facts(package)
-    yield facts
+    yield facts_of(package, READER)
     data = package.read("word/document.xml")
     if data is None:
         raise UnreadableError("broken_document", "it has no word/document.xml")
     yield _Reader(package, data).content(wanted["max_links"])
-
-
-def _facts(package: Package) -> Facts:
-    facts = Facts(reader=READER)
-    core = package.xml("docProps/core.xml")
-    for element in () if core is None else core:
-        text = "".join(element.itertext()).strip()
-        if local(element) == "created" and (day := _DAY.match(text)):
-            facts.date = day[0]
-        elif isinstance(element.tag, str):
-            state(facts, element.tag.rpartition("}")[0].lstrip("{"), local(element), text)
-    custom = package.xml("docProps/custom.xml")
-    for element in () if custom is None else custom:
-        state(facts, "", str(element.get("name", "")), "".join(element.itertext()))
-    facts.title, facts.author = plausible_title(facts.title), plausible_author(facts.author)
-    return facts
 
 
 class _Reader:
@@ -60,7 +41,7 @@ class _Reader:
     def __init__(self, package: Package, data: bytes) -> None:
         self._root = root_of(data.replace(_STRICT, _W.strip("{}").encode()), "word/document.xml")
         self._levels = _levels(package)
-        self._targets = _targets(package)
+        self._targets = addresses(targets(package, "word/document.xml"))
         self._notes = {kind: _notes(package, kind) for kind in ("footnote", "endnote")}
         self._links: dict[str, None] = {}
         self._pending: list[Block] = []
@@ -164,13 +145,6 @@ def _levels(package: Package) -> dict[str, int]:
         if level:
             found[str(style.get(f"{_W}styleId"))] = min(level, 9)
     return found
-
-
-def _targets(package: Package) -> dict[str, str]:
-    """Where the links of the document lead, by id."""
-    root = package.xml("word/_rels/document.xml.rels")
-    both = ((e.get("Id", ""), e.get("Target", "")) for e in (() if root is None else root))
-    return {name: url for name, url in both if url.lower().startswith(("http://", "https://"))}
 
 
 def _notes(package: Package, kind: str) -> dict[str, Any]:

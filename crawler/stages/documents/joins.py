@@ -9,7 +9,7 @@ from collections.abc import Iterable
 _WORD = re.compile(r"\w+(?:[-\u2010]\w+)*")
 _LAST = re.compile(r"(\w+)$")
 _FIRST = re.compile(r"^\w+")
-_UNSPACED = re.compile(
+UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u303f\u3040-\u30ff\u3100-\u312f\u31a0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef]"
 )
@@ -31,7 +31,7 @@ def joined(text: str, after: str, broken: bool, known: Counter[str]) -> str:
     if broken or has_hyphen:
         text = text[:-1] if has_hyphen else text
         return text + ("-" if _keeps_hyphen(text, after, known, seen=has_hyphen) else "") + after
-    if _UNSPACED.match(text[-1:]) and _UNSPACED.match(after[:1]):
+    if UNSPACED.match(text[-1:]) and UNSPACED.match(after[:1]):
         return text + after
     return f"{text} {after}"
 

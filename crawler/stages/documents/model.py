@@ -27,13 +27,15 @@ class UnreadableError(Exception):
 class Block(NamedTuple):
     """One paragraph, heading, item of a list, row of a table.
 
-    form: of `FORMS` in `crawler.document`; level: of a heading from 1, else 0; role: "footnote" or "".
+    form: of `FORMS` in `crawler.document`; level: of a heading from 1, else 0; role: "footnote", "quotation" or "".
+    page: from 1 on which it begins, a slide or a sheet likewise; 0 where the kind has none.
     """
 
     form: str
     text: str
     level: int = 0
     role: str = ""
+    page: int = 0
 
 
 @dataclass(slots=True)

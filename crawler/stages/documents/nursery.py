@@ -19,14 +19,14 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, BinaryIO
 
-from crawler.config.documents import is_installed
+from crawler.config.documents import KINDS, is_installed
 from crawler.stages.documents.model import Content, Facts, UnreadableError, packed
 
 MEMORY = 1_536 * 2**20
 """Bytes of address space of a child, its libraries included: 113 pages take 68 MB, a bomb 3 GB (measured)."""
 MAX_ANSWER = 256 * 2**20
 """Bytes that a child may say."""
-READERS = {"pdf": "pdf", "docx": "docx", "odt": "odt", "epub": "epub"}
+READERS = {kind: kind for kind in KINDS}
 """Module of each kind, here beside."""
 Reader = Callable[[bytes, dict[str, Any]], Iterator[Facts | Content]]
 """A reader yields the facts, then the content. Raises: UnreadableError."""

@@ -28,20 +28,34 @@ _SPACES = {"s": " ", "tab": " ", "line-break": " "}
 
 def read(body: bytes, wanted: dict[str, Any]) -> Iterator[Facts | Content]:
     """The facts, then the content. wanted: `max_links`. Raises: UnreadableError."""
+    package = opened(body)
+    yield facts_of(package, READER)
+    yield TextReader().content(body_of(package, "text"), wanted["max_links"])
+
+
+def opened(body: bytes) -> Package:
+    """The members of a file of ODF. Raises: UnreadableError, also encrypted."""
     package = Package(body)
-    manifest = package.read("META-INF/manifest.xml") or b""
-    if b"encryption-data" in manifest:
+    if b"encryption-data" in (package.read("META-INF/manifest.xml") or b""):
         raise UnreadableError("encrypted", "the file opens with a password only")
-    yield _facts(package)
+    return package
+
+
+def body_of(package: Package, kind: str) -> Any:
+    """The element of `content.xml` that holds the document. kind: "text", "presentation" or "spreadsheet".
+
+    Raises: UnreadableError where there is none.
+    """
     root = package.xml("content.xml")
-    text = None if root is None else root.find(f"{_OFFICE}body/{_OFFICE}text")
-    if text is None:
-        raise UnreadableError("broken_document", "it has no text in content.xml")
-    yield _Reader().content(text, wanted["max_links"])
+    found = None if root is None else root.find(f"{_OFFICE}body/{_OFFICE}{kind}")
+    if found is None:
+        raise UnreadableError("broken_document", f"it has no {kind} in content.xml")
+    return found
 
 
-def _facts(package: Package) -> Facts:
-    facts = Facts(reader=READER)
+def facts_of(package: Package, reader: str) -> Facts:
+    """What `meta.xml` says. reader: for `Facts.reader`. Raises: UnreadableError."""
+    facts = Facts(reader=reader)
     root = package.xml("meta.xml")
     for element in () if root is None else root.iter():
         name, text = local(element), (element.text or "").strip()
@@ -60,18 +74,20 @@ def _facts(package: Package) -> Facts:
     return facts
 
 
-class _Reader:
+class TextReader:
     """Walks the body of one document."""
 
     def __init__(self) -> None:
-        self._links: dict[str, None] = {}
+        self.links: dict[str, None] = {}
         self._pending: list[Block] = []
 
     def content(self, text: Any, max_links: int) -> Content:
-        blocks = list(self._blocks(text))
-        return Content(blocks=blocks, links=list(self._links)[:max_links])
+        """The blocks of a text, and where it leads."""
+        blocks = list(self.blocks(text))
+        return Content(blocks=blocks, links=list(self.links)[:max_links])
 
-    def _blocks(self, parent: Any, role: str = "") -> Iterator[Block]:
+    def blocks(self, parent: Any, role: str = "") -> Iterator[Block]:
+        """What stands within an element."""
         for element in parent:
             name = local(element)
             if name in {"p", "h"}:
@@ -81,7 +97,7 @@ class _Reader:
             elif name == "table":
                 yield from self._table(element)
             elif name not in _LEFT_OUT:
-                yield from self._blocks(element, role)
+                yield from self.blocks(element, role)
 
     def _paragraph(self, element: Any, is_heading: bool, role: str) -> Iterator[Block]:
         outer, self._pending = self._pending, []
@@ -96,7 +112,7 @@ class _Reader:
 
     def _list(self, parent: Any, role: str) -> Iterator[Block]:
         for item in parent:
-            for block in self._blocks(item, role):
+            for block in self.blocks(item, role):
                 yield Block("list", f"- {block.text}", role=role) if block.form == "paragraph" else block
 
     def _texts(self, parent: Any) -> Iterator[str]:
@@ -107,28 +123,27 @@ class _Reader:
                 yield _SPACES[name]
             elif name == "note":
                 self._pending += [
-                    b for part in element if local(part) == "note-body" for b in self._blocks(part, "footnote")
+                    b for part in element if local(part) == "note-body" for b in self.blocks(part, "footnote")
                 ]
             elif name == "text-box":
-                self._pending += list(self._blocks(element))
+                self._pending += list(self.blocks(element))
             elif name not in _LEFT_OUT:
                 if name == "a" and (url := str(element.get(_LINK, ""))).lower().startswith(("http://", "https://")):
-                    self._links.setdefault(url)
+                    self.links.setdefault(url)
                 yield from self._texts(element)
             yield element.tail or ""
 
     def _table(self, table: Any) -> Iterator[Block]:
-        for row in _rows(table):
-            cells = [
-                " ".join(block.text for block in self._blocks(cell)) for cell in row if local(cell) == "table-cell"
-            ]
+        for row in rows_of(table):
+            cells = [" ".join(block.text for block in self.blocks(cell)) for cell in row if local(cell) == "table-cell"]
             if any(cells):
                 yield Block("table", " | ".join(cells))
 
 
-def _rows(parent: Any) -> Iterator[Any]:
+def rows_of(parent: Any) -> Iterator[Any]:
+    """The rows of a table, those of its groups included."""
     for element in parent:
         if local(element) == "table-row":
             yield element
         elif local(element) in {"table-header-rows", "table-rows", "table-row-group"}:
-            yield from _rows(element)
+            yield from rows_of(element)

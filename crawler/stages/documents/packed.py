@@ -19,6 +19,7 @@ MAX_INFLATED = 256 * 2**20
 """Bytes of all members that are read."""
 _ENCRYPTED = 1
 _PIECE = 2**20
+_NO_MEMORY = frozenset({etree.ErrorTypes.ERR_NO_MEMORY})
 
 
 class Package:
@@ -58,6 +59,18 @@ class Package:
         data = self.read(name)
         return None if data is None else root_of(data, name)
 
+    def page(self, name: str) -> Any:
+        """The root of one member of many; None also where it is damaged, so that it takes no other along.
+
+        Raises: UnreadableError where a limit is met.
+        """
+        try:
+            return self.xml(name)
+        except UnreadableError as error:
+            if error.reason != "broken_document":
+                raise
+            return None
+
     def _count(self, fresh: int, size: int, name: str) -> None:
         self._inflated += fresh
         if size > MAX_MEMBER or self._inflated > MAX_INFLATED:
@@ -65,14 +78,25 @@ class Package:
 
 
 def root_of(data: bytes, name: str) -> Any:
-    """The root element: no entities, no network. Raises: UnreadableError where it is no XML, or nested too deep."""
+    """The root element: no entities, no network.
+
+    Raises: UnreadableError where it is no XML, or nested too deep; MemoryError.
+    """
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
     )
     try:
         return etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
+        if getattr(error, "code", None) in _NO_MEMORY:  # libxml2 says it like an error of the file
+            raise MemoryError from error
         raise UnreadableError("broken_document", f"{name[:100]}: {error}"[:200]) from error
+
+
+def check_pages(broken: int, pages: int) -> None:
+    """Raises: UnreadableError where most slides or sheets of a file cannot be read."""
+    if 2 * broken > pages:
+        raise UnreadableError("broken_document", f"{broken:,} of {pages:,} slides or sheets cannot be read")
 
 
 def local(element: Any) -> str:

@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from crawler.config.documents import DocumentsConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.documents.call import THE_NURSERY, Reading
-from crawler.stages.documents.markdown import READER, read_markdown
 from crawler.stages.documents.model import Facts, FileText
-from crawler.stages.parse.links import join
 from crawler.stages.text.normal import line_of
-from crawler.wire.media import media_type
 
 MAX_HEAD_CHARS = 1_000
 """Characters of title and author."""
 TIMING = "document_child"
 """Beside the stages' names in `Document.timings`: CPU seconds of the child that read the file."""
-
-
-_MARKDOWN = frozenset({"text/markdown", "text/x-markdown"})
-_NAMES = (".md", ".markdown", ".mdown", ".mkd")
-
-
-def is_markdown(doc: Document) -> bool:
-    """True for a text whose type, or, where that says no more than text, whose address says so."""
-    essence = media_type(doc.content_type).essence
-    return essence in _MARKDOWN or (essence in {"", "text/plain"} and urlsplit(doc.url).path.lower().endswith(_NAMES))
-
-
-def take_markdown(doc: Document, text: str, max_links: int) -> None:
-    """The blocks of a text in Markdown wait in `doc.tree`; its links are absolute from here on."""
-    content = read_markdown(text)
-    doc.document_kind, doc.extractor = "markdown", READER
-    doc.title = line_of(content.title, MAX_HEAD_CHARS) or doc.title
-    links = (joined for link in content.links if (joined := join(doc.url, link)))
-    doc.links = list(dict.fromkeys(links))[:max_links]
-    doc.tree = FileText(content.blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +44,7 @@ class FileReader:
         doc.timings[TIMING] = found.cpu
         if found.facts is None:
             return found.drop
-        _tell(doc, found.facts)
+        tell(doc, found.facts)
         doc.method_used = "file"
         return _take(doc, found)
 
@@ -77,7 +53,8 @@ def _read(kind: str, body: bytes, config: DocumentsConfig, seconds: float, max_l
     return THE_NURSERY.read(kind, body, seconds=seconds, max_pages=config.max_pages, max_links=max_links)
 
 
-def _tell(doc: Document, facts: Facts) -> None:
+def tell(doc: Document, facts: Facts) -> None:
+    """What a file says of itself goes onto the document."""
     doc.metas, doc.rel_links = facts.metas, facts.rel_links
     doc.title = line_of(facts.title, MAX_HEAD_CHARS) or None
     doc.author = line_of(facts.author, MAX_HEAD_CHARS) or None

@@ -18,16 +18,14 @@ from crawler.document import Document, Drop, DropReason
 from crawler.policy.signals.meta_robots import is_for_robots
 from crawler.stages.parse.consent import PAGE_WORDS, consent_words
 from crawler.stages.parse.embedded import embedded_text
-from crawler.stages.parse.files import FileReader, is_markdown, take_markdown
+from crawler.stages.parse.files import FileReader
 from crawler.stages.parse.links import base_url, join, links_of, refresh_of
-from crawler.stages.parse.mail import read_mail
+from crawler.stages.parse.markup import PAPERS, take_paper, take_text
+from crawler.stages.parse.other import as_page, read_other, read_text
 from crawler.stages.parse.prescan import hostile_reason
-from crawler.stages.parse.raw import markup_in
 from crawler.stages.parse.record import read_record
-from crawler.stages.parse.rtf import read_rtf
 from crawler.stages.parse.shell import LIMITS, shell_features
 from crawler.stages.parse.visible import visible_words
-from crawler.stages.text.charset import decode
 from crawler.stages.text.normal import line_of
 from crawler.urls.rel_canonical import from_links
 from crawler.wire.files import file_kind
@@ -96,22 +94,13 @@ class ParseStage:
         if kind is None:
             return Drop(self.name, DropReason.NOT_TEXT, f"content type {doc.content_type[:100]!r}")
         doc.document_kind = kind
-        if kind in {"rtf", "mail"}:
-            text, kind = _read_other(doc, kind)
-        else:
-            decoded = decode(doc.html, doc.charset)
-            if decoded is None:
-                return Drop(self.name, DropReason.UNDECODABLE, f"declared character set: {str(doc.charset)[:40]!r}")
-            text, doc.charset = decoded
-            if (markup := markup_in(text, is_page=kind == "html")) is not None:
-                text, kind = _take_markup(doc, markup)
-        if kind == "html":
-            return self._read_tree(doc, text)
-        if is_markdown(doc):
-            take_markdown(doc, text, self._max_links)
-        else:
-            doc.tree = text
-        return doc
+        if kind in PAPERS:
+            return take_paper(doc, kind, self._max_links) or doc
+        read = read_other(doc, kind) if kind in {"rtf", "mail"} else read_text(doc, kind)
+        if isinstance(read, Drop):
+            return read
+        text, kind = read
+        return self._read_tree(doc, text) if kind == "html" else take_text(doc, text, self._max_links)
 
     def _read_tree(self, doc: Document, text: str) -> Document | Drop:
         tree = parse_html(text)
@@ -126,7 +115,7 @@ class ParseStage:
     def _read_markup_of(self, doc: Document, markup: str) -> Document | Drop:
         """A book is the page that its chapters make; what it says of itself stands outside of them."""
         said, linked, title = doc.metas, doc.rel_links, doc.title
-        read = self._read_tree(doc, _take_markup(doc, markup)[0])
+        read = self._read_tree(doc, as_page(doc, markup)[0])
         doc.metas, doc.rel_links, doc.title = [*said, *doc.metas], [*linked, *doc.rel_links], title or doc.title
         return read
 
@@ -151,26 +140,6 @@ def _read_what_is_shown(doc: Document, tree: HtmlElement) -> None:
     if features := shell_features(tree, words):
         doc.render_signals["shell"] = features
         doc.embedded = embedded_text(tree)
-
-
-def _read_other(doc: Document, kind: str) -> tuple[str, str]:
-    """The text or the HTML of what is neither, and what it says of itself; "text" or "html"."""
-    if kind == "rtf":
-        text, title, author = read_rtf(doc.html)
-        doc.title, doc.author, doc.extractor = title[:MAX_HEAD_CHARS] or None, author[:MAX_HEAD_CHARS] or None, "rtf"
-        return text, "text"
-    mail = read_mail(doc.html)
-    doc.title, doc.author, doc.pub_date = mail.subject, mail.sender, mail.date
-    if mail.is_markup:
-        return _take_markup(doc, mail.text)
-    doc.extractor = "mail"
-    return mail.text, "text"
-
-
-def _take_markup(doc: Document, markup: str) -> tuple[str, str]:
-    """HTML that stood in something else is the body from here on, as that of a record is."""
-    doc.html, doc.charset = markup.encode("utf-8", "replace"), "utf-8"
-    return markup, "html"
 
 
 def parse_html(text: str) -> HtmlElement | str | None:

@@ -36,14 +36,14 @@ def read(nursery):
 
 @pytest.fixture(scope="session")
 def judged():
-    """`judged(body, content_type)`: the document after parsing, opt-outs and extraction."""
+    """`judged(body, content_type, url)`: the document after parsing, opt-outs and extraction."""
     chains = {}
 
-    def one(body, content_type="application/pdf", **settings):
+    def one(body, content_type="application/pdf", url="http://a.test/file", **settings):
         key = tuple(sorted(settings.items()))
         if key not in chains:
             chains[key] = Chain(from_mapping(OPEN | settings))
-        doc = Document("http://a.test/file", html=body, content_type=content_type, crawled_at="2026-11-27T00:00:00Z")
+        doc = Document(url, html=body, content_type=content_type, crawled_at="2026-11-27T00:00:00Z")
         return chains[key].run(doc, ("parse", "optout", "extraction"))
 
     return one

@@ -13,6 +13,7 @@ import zlib
 import pytest
 
 from crawler.stages.documents.call import Nursery
+from tests.stages.documents.hostile_files import MORE
 from tests.stages.documents.office_maker import W, docx, epub, odt, packed
 from tests.stages.documents.pdf_maker import Objects, pdf_of, shown, text_pages
 
@@ -221,6 +222,7 @@ FILES = {
         lambda: epub({f"c{n}.xhtml": "<p>x</p>" for n in range(3_000)}),
         {"no text"},
     ),
+    **MORE,
 }
 """Name: kind, the file, and how it may end; "no text" is a reading that is right, whatever is in it."""
 

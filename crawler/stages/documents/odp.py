@@ -1,0 +1,71 @@
+"""An ODP (ODF 1.3, presentations) becomes blocks, slide by slide: title, text, tables, the speaker's notes.
+
+Hidden slides and the fields at the edge of a slide (date, footer, number) are not read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from crawler.stages.documents.model import Block, Content, Facts, UnreadableError
+from crawler.stages.documents.odt import TextReader, body_of, facts_of, opened
+from crawler.stages.documents.packed import local
+
+READER = "gristmill-odp-1"
+_DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+_SHOW = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
+_EDGES = frozenset({"header", "footer", "date-time", "page-number", "page", "handout"})
+
+
+def read(body: bytes, wanted: dict[str, Any]) -> Iterator[Facts | Content]:
+    """The facts, then the content. wanted: `max_pages`, `max_links`. Raises: UnreadableError."""
+    package = opened(body)
+    facts = facts_of(package, READER)
+    show = body_of(package, "presentation")
+    slides = [element for element in show if local(element) == "page"]
+    facts.pages = len(slides)
+    yield facts
+    if facts.pages > wanted["max_pages"]:
+        raise UnreadableError("too_large", f"{facts.pages:,} slides; DOCUMENT_MAX_PAGES={wanted['max_pages']}")
+    hidden = _hidden_styles(show.getroottree().getroot())
+    reader, counts = TextReader(), Counter[str]()
+    blocks: list[Block] = []
+    for number, slide in enumerate(slides, 1):
+        if slide.get(f"{_DRAW}style-name") in hidden:
+            counts["hidden_pages"] += 1
+            continue
+        found = list(_slide(reader, slide))
+        counts["empty_pages"] += not found
+        blocks += (block._replace(page=number) for block in found)
+    title = next((block.text for block in blocks if block.form == "heading" and block.page == 1), "")
+    kept = {name: count for name, count in counts.items() if count}
+    yield Content(blocks=blocks, links=list(reader.links)[: wanted["max_links"]], title=title, counts=kept)
+
+
+def _slide(reader: TextReader, slide: Any) -> Iterator[Block]:
+    titles: list[Block] = []
+    rest: list[Block] = []
+    notes: list[Block] = []
+    for shape in slide:
+        if local(shape) == "notes":
+            notes += (b for frame in shape if frame.get(f"{_SHOW}class") == "notes" for b in reader.blocks([frame]))
+        elif (kind := str(shape.get(f"{_SHOW}class", ""))) == "title":
+            text = " ".join(block.text for block in reader.blocks([shape]))
+            titles += [Block("heading", text, 2)] if text else []
+        elif kind not in _EDGES:
+            rest += reader.blocks([shape])
+    said = {block.text for block in rest}
+    yield from [*titles, *rest, *(block for block in notes if block.text not in said)]
+
+
+def _hidden_styles(root: Any) -> frozenset[str]:
+    """Names of the styles of slides that are not shown."""
+    return frozenset(
+        str(value)
+        for element in root.iter()
+        if local(element) == "drawing-page-properties" and element.get(f"{_SHOW}visibility") == "hidden"
+        for name, value in element.getparent().attrib.items()
+        if name.endswith("}name")
+    )
