@@ -256,14 +256,13 @@ def _records(place: Place, path: str) -> Iterator[Record]:
 
 
 def _image_rows(place: Place, path: str) -> Iterator[Record]:
-    """Of a data set of images, as records: a row whose image is not kept is a decision. Raises: StorageError."""
+    """Of a data set of images, as decisions: the samples lie in its tars. Raises: StorageError."""
     pa = arrow()
     try:
         with place.open_listed(path) as file, pa.parquet.ParquetFile(file) as rows:
             names = ["url", "canonical_url", "doc_id", "outcome"]
             for batch in rows.iter_batches(columns=names):
-                for row in batch.to_pylist():
-                    yield row if row["outcome"] == "kept" else {**row, "reason": row["outcome"]}
+                yield from ({**row, "reason": row["outcome"]} for row in batch.to_pylist())
     except (pa.ArrowException, OSError) as error:
         raise StorageError(f"{place.path_of(path)}: cannot be read ({error}); restore it from a copy") from error
 
