@@ -6,6 +6,7 @@ The last line about an image counts. The bytes of those that are kept lie beside
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,6 +61,7 @@ class Ledger:
     def __init__(self, path: Path, files: Path) -> None:
         self.path, self._files = path, files
         self._file: Any = None
+        self._lock = threading.Lock()  # several threads add, one at a time
 
     def read(self) -> dict[str, Fate]:
         """Every fate by name. A line that a death left unfinished is none. Raises: StorageError."""
@@ -81,16 +83,16 @@ class Ledger:
 
     def add(self, fate: Fate, data: bytes = b"") -> None:
         """Note it durably; its bytes first. Raises: StorageError."""
-        if fate.outcome == KEPT:
-            self.put(fate.facts["sha256"], data)
-        with disk(self.path):
-            if self._file is None:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = self.path.open("ab+", buffering=0)
-                cut_torn_line(self._file)
-            line = orjson.dumps(fate, option=orjson.OPT_APPEND_NEWLINE)
-            self._file.write(line)
-            os.fsync(self._file.fileno())
+        with self._lock:
+            if fate.outcome == KEPT:
+                self.put(fate.facts["sha256"], data)
+            with disk(self.path):
+                if self._file is None:
+                    self.path.parent.mkdir(parents=True, exist_ok=True)
+                    self._file = self.path.open("ab+", buffering=0)
+                    cut_torn_line(self._file)
+                self._file.write(orjson.dumps(fate, option=orjson.OPT_APPEND_NEWLINE))
+                os.fsync(self._file.fileno())
 
     def put(self, sha256: str, data: bytes) -> None:
         """Keep the bytes of an image until they are in a tar. Raises: StorageError."""

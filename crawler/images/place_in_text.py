@@ -11,7 +11,7 @@ CONTEXT = 500
 """Characters of the record's text before an image, and as many behind it."""
 _LEAST = 12
 """Letters and digits of a piece of text that is looked for; shorter ones stand everywhere."""
-_PROBE = 48
+_PROBE, _TAIL = 48, 12
 _REACH = 40_000
 """Letters and digits behind the last place within which the next one is looked for."""
 _EDGE = re.compile(r"\s")
@@ -31,14 +31,10 @@ class Cursor:
         letters = "".join(char.lower()[:1] for char in piece if char.isalnum())
         if len(letters) < _LEAST:
             return
-        head, tail = letters[:_PROBE], letters[-_PROBE:]
-        found = self._letters.find(head, self._seen, self._seen + _REACH)
-        if found >= 0:
-            self._seen = found + len(head)
-        if len(letters) > _PROBE:
-            end = self._letters.find(tail, max(0, self._seen - _PROBE), self._seen + max(_REACH, len(letters)))
-            if end >= 0:
-                self._seen = end + len(tail)
+        for probe in (letters[:_PROBE], letters[-_TAIL:]):  # what was redacted may stand in the one or the other
+            found = self._letters.find(probe, max(0, self._seen - len(probe)), self._seen + max(_REACH, len(letters)))
+            if found >= 0:
+                self._seen = max(self._seen, found + len(probe))
 
     @property
     def offset(self) -> int:

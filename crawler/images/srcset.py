@@ -53,10 +53,8 @@ def parsed(srcset: str) -> Iterator[tuple[str, float, str]]:
 
 def _sources(image: HtmlElement) -> Iterator[str]:
     """The `srcset` of each `source` of the `picture` around it whose type is read."""
-    parent = image.getparent()
-    if parent is None or parent.tag != "picture":
-        return
-    for source in parent.iterchildren("source"):
+    picture = next(image.iterancestors("picture"), None)  # libxml2 nests what stands behind a `source` into it
+    for source in picture.iter("source") if picture is not None else ():
         kind = source.get("type", "").partition(";")[0].strip().lower()
         if not kind or kind in _READ:
             yield source.get("srcset", "") or source.get("data-srcset", "")

@@ -92,6 +92,7 @@ class ImagesSpider(Spider):
     allowed: Scope | None
     pool: StagePool
     engine_view: EngineView
+    is_broken = False  # the disk takes nothing more: nobody is asked for what would be lost
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -136,16 +137,23 @@ class ImagesSpider(Spider):
             async with room:
                 await self._ask_host(images)
 
-        await asyncio.gather(*map(ask_host, hosts.values()))
+        ended = await asyncio.gather(*map(ask_host, hosts.values()), return_exceptions=True)
+        for error in ended:
+            if error is not None:
+                raise error
 
     async def _ask_host(self, images: dict[str, str]) -> None:
         """One after the other; a host that fails again and again, or wants to be left alone, is left alone."""
         failed = 0
         for name, url in images.items():
-            if self.engine_view.closing:
+            if self.engine_view.closing or self.is_broken:
                 return
             fate, data, rest = await self._tried(name, url)
-            await asyncio.to_thread(self.folder.ledger.add, fate, data)
+            try:
+                await asyncio.to_thread(self.folder.ledger.add, fate, data)
+            except StorageError:
+                self.is_broken = True
+                raise
             failed = failed + 1 if fate.outcome == UNREACHABLE else 0
             breaker = self.config.frontier.breaker_failures
             if rest or fate.outcome.startswith("hold") or (breaker and failed >= breaker):
