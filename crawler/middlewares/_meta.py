@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 __all__ = ["CONTROL_FILE", "DATA", "SUBRESOURCE", "answers_condition", "evidence_of", "header_lines", "is_control_file",
-           "is_page", "obeys_opt_outs"]  # fmt: skip
+           "is_image", "is_page", "obeys_opt_outs"]  # fmt: skip
 
 CONTROL_FILE = "control_file"
 """Key in `request.meta`: the request fetches robots.txt or another control file, so page rules do not apply to it."""
@@ -30,14 +30,19 @@ def is_page(request: Request) -> bool:
     return not is_control_file(request) and getattr(request.meta.get("lease"), "kind", "page") == "page"
 
 
+def is_image(request: Request) -> bool:
+    """True for an image of a page: its bytes are kept, and nothing in it could lift what its host's files refuse."""
+    return not is_control_file(request) and getattr(request.meta.get("lease"), "kind", "page") == "image"
+
+
 def is_sitemap(request: Request) -> bool:
     """True for a list of pages, which unpacks itself."""
     return getattr(request.meta.get("lease"), "kind", "page") == "sitemap"
 
 
 def obeys_opt_outs(request: Request) -> bool:
-    """True where what comes back may be kept: a page, or data that a page draws its text from."""
-    return is_page(request) or bool(request.meta.get(DATA))
+    """True where what comes back may be kept: a page, an image, or data that a page draws its text from."""
+    return is_page(request) or is_image(request) or bool(request.meta.get(DATA))
 
 
 def answers_condition(request: Request, response: Response) -> bool:

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from crawler.document import Drop, DropReason
-from crawler.middlewares._meta import CONTROL_FILE, evidence_of, obeys_opt_outs
+from crawler.middlewares._meta import CONTROL_FILE, evidence_of, is_image, obeys_opt_outs
 from crawler.middlewares.control_files import MAX_PARSED, ControlFiles, FileKind, authority_of, path_of
 from crawler.middlewares.optout_files import OptOutFiles
 from crawler.middlewares.outcomes import Denied, Held
 from crawler.middlewares.scrapy_signals import robots_sitemaps
-from crawler.policy.decide import Verdict, decide_files, decide_robots
+from crawler.policy.decide import Verdict, decide_files, decide_robots, decide_unread
 from crawler.policy.robots import answer as robots_fetch
 from crawler.policy.robots import parse as robots
 from crawler.policy.robots.answer import Ages, Reading, RobotsRecord
@@ -120,9 +120,11 @@ class RobotsMiddleware:
         evidence.files = []  # of the host that is asked now, after a redirect
         found = await self._optout_files.signals(authority, path_of(request.url), parsed, context, evidence.files)
         evidence.signals.extend(found)
-        verdict = decide_files(found, self._profile)
-        if verdict.drop:
-            raise Denied(verdict.drop, tuple(evidence.signals))
+        drop = decide_files(found, self._profile).drop
+        if drop is None and is_image(request):
+            drop = decide_unread(evidence.signals, self._profile, request.url)
+        if drop:
+            raise Denied(drop, tuple(evidence.signals))
 
     def _enforce(self, verdict: Verdict, record: RobotsRecord, authority: str, page: bool) -> None:
         drop = verdict.drop

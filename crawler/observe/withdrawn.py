@@ -33,7 +33,10 @@ def announce(
         lines += [f"    {url}" for url in _some(found.copies)]
     for title, counts in (("domain", found.domains), ("licence", found.licences)):
         lines += [f"  {title} {name}: {count:,} kept" for name, count in _top(counts)]
-    lines += [f"  {folder}: {number_of(most, 'document')} there; they stay" for folder, most in _by_folder(derived)]
+    images = [each for each in derived if each.version["operation"] == "dataset images"]
+    others = [each for each in derived if each not in images]
+    lines += [f"  {folder}: {number_of(most, 'document')} there; they stay" for folder, most in _by_folder(others)]
+    lines += [f"  {folder}: {number_of(most, 'image')} there; they go" for folder, most in _by_folder(images)]
     return "\n".join(lines) + "\n"
 
 

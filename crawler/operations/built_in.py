@@ -64,6 +64,11 @@ OPERATIONS = by_name(
         "find duplicates in a corpus or between several, by the rules of the crawl; --out writes the rest as a corpus",
     ),
     _built_in(COMPOSE, "export", "write the kept documents as Parquet, JSON lines, Dolma, WebDataset or MDS"),
+    _built_in(
+        COMPOSE,
+        "images",
+        "write image and text pairs: the images that kept pages name, as WebDataset tars",
+    ),
     _built_in(COMPOSE, "tag", "give a version a name", "registry:TAG"),
     _built_in(COMPARE, "index", "compare new pages with texts you already have: put them into the duplicate index"),
     _built_in(

@@ -7,6 +7,7 @@ import dataclasses
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from crawler.dataset.exclude import Wish, Withdrawn, find, is_begun, mistyped, refusals_after, undo, unknown, withdraw
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from crawler.config import Config
     from crawler.dataset.exclude import Concerned
     from crawler.dataset.registry.holdings import Holding, Trace
+    from crawler.images.withdraw import Left
     from crawler.seeds.allowlist import AllowlistEntry
     from crawler.storage.files.place import Place
 
@@ -94,6 +96,7 @@ def _exclude(
     if opts.again and found.nothing:
         return _finish(config, place)
     if not is_begun(place, wish):
+        found.unseen -= _with_images_of(place, found.unseen)
         if problems := mistyped(found):
             return Answer(problems=problems)
         if found.nothing and not (wish.refused or wish.urls):
@@ -110,12 +113,43 @@ def _do(config: Config, place: Place, going: _Going, entries: list[AllowlistEntr
     from crawler.dedup.index import DedupError
 
     done = withdraw(place, going.wish, now=time.time())
+    left = _leave_images(place)
+    going = going._replace(derived=_without_images(going.derived, left))
     try:
         forgotten = forget_elsewhere(config, place, done.refused, done.urls, entries)
-        return answer_of(done, forgotten, derived=going.derived)
+        return _with_images(answer_of(done, forgotten, derived=going.derived), left)
     except (FrontierError, DedupError) as error:
         problem = f"the corpus was changed, frontier or duplicate index were not ({error}); run the same command again"
-        return answer_of(done, None, problem, derived=going.derived)
+        return _with_images(answer_of(done, None, problem, derived=going.derived), left)
+
+
+def _with_images_of(place: Place, domains: set[str]) -> set[str]:
+    from crawler.images.withdraw import domains_with_images
+
+    return domains_with_images(place, domains)
+
+
+def _leave_images(place: Place) -> list[Left]:
+    from crawler.images.withdraw import withdraw_from_images
+
+    return withdraw_from_images(place, now=time.time())
+
+
+def _without_images(derived: Trace, left: list[Left]) -> Trace:
+    """What derived folders still hold once images have left theirs."""
+    done = {str(Path(each.folder).resolve()) for each in left if not each.problem}
+    holdings = [one for one in derived.holdings if str(Path(one.folder).resolve()) not in done]
+    return dataclasses.replace(derived, holdings=holdings)
+
+
+def _with_images(answer: Answer, left: list[Left]) -> Answer:
+    """The answer, with what became of data sets of images."""
+    lines = [f"{each.folder}: {number_of(each.samples, 'image')} left" for each in left if each.samples]
+    gone = {each.folder: each.samples for each in left if not each.problem}
+    answer.facts = {**answer.facts, "images": gone}
+    answer.lines = [*cast("list[str]", answer.lines), *lines]
+    answer.problems = [*answer.problems, *(each.problem for each in left if each.problem)]
+    return answer
 
 
 def _derived(place: Place, wish: Wish, found: Concerned) -> Trace:
@@ -134,11 +168,15 @@ def _finish(config: Config, place: Place) -> Answer:
     tidy(place)
     if not in_force(place):
         return Answer(NOTHING, lines)
+    left = _leave_images(place)
     try:
         forgotten = forget_elsewhere(config, place, refused_domains(place), withdrawn_urls(place))
     except (FrontierError, DedupError) as error:
-        return Answer(NOTHING, lines, [f"frontier or duplicate index were not told again ({error})"])
-    return Answer({**NOTHING, "forgotten": forgotten._asdict()}, [*lines, f"of all withdrawals so far: {forgotten}"])
+        return _with_images(
+            Answer(NOTHING, lines, [f"frontier or duplicate index were not told again ({error})"]), left
+        )
+    lines.append(f"of all withdrawals so far: {forgotten}")
+    return _with_images(Answer({**NOTHING, "forgotten": forgotten._asdict()}, lines), left)
 
 
 def _undo(config: Config, place: Place, opts: argparse.Namespace) -> Answer:
@@ -187,6 +225,7 @@ def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str, deri
         "unknown": sorted(done.found.unknown),
         "still_held": [holding.as_dict() for holding in holdings],
         "undone": None,
+        "images": {},
     }
     notes = [str(forgotten)] if forgotten else []
     notes += [*still_held(holdings), *(derived.unread if derived else ())]
@@ -213,6 +252,7 @@ WITHDRAWN: Fields = {
     "copies": ("list of string", "of these, copies of another's text"),
     "unknown": ("list of string", "of these, URLs that no record has"),
     "still_held": ("list of object", "derived folders that have it: as in dataset-lineage"),
+    "images": ("object", "images that left a data set of images, by its folder"),
     "undone": ("integer or null", "entry that was taken back"),
 }
 """Fields of an answer that tells of a withdrawal."""
@@ -220,6 +260,7 @@ NOTHING: dict[str, Any] = {
     **dict.fromkeys(("kept", "rejected", "raw"), 0),
     **{name: [] for name in ("refused", "removed_files", "pages", "copies", "unknown", "still_held")},
     **dict.fromkeys(("corpus_version", "forgotten", "entry", "undone")),
+    "images": {},
 }
 """The facts where none was made."""
 WORK = Work('exclude --domain example.org --reason "letter of 3 May" --yes corpus', declare, exclude, WITHDRAWN)

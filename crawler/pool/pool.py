@@ -105,6 +105,21 @@ class StagePool:
         await self.ready()
         return await self._call(worker.run_sitemap, body, url, nesting, source, content_type)
 
+    async def call(self, function: Callable[..., T], *args: Any) -> T | Drop:
+        """Anything else, such as decoding an image, under the same limits; the verdict where it outlasts or kills its
+        worker. A `starter` of the caller's may load less than the stages.
+
+        Raises: PoolError where the processes cannot be started.
+        """
+        await self.ready()
+        try:
+            try:
+                return await self._call(function, *args)
+            except BrokenProcessPool:
+                return await self._call(function, *args)
+        except (TimeoutError, ProcessExpired, BrokenProcessPool) as error:
+            return _verdict_of(error, self.timeout, self._patience)
+
     def start_loading(self) -> None:
         """Have the fork server import the stages and their libraries, while this process does something else.
 

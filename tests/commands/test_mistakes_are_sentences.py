@@ -29,8 +29,8 @@ LOCAL = ("-s", "NETWORK_ALLOW=127.0.0.0/8")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["crawl", "corpsu"], "there is no spider 'corpsu': expected corpus or replay; did you mean corpus?"),
-        (["check", "nosuch"], "there is no spider 'nosuch': expected corpus or replay"),
+        (["crawl", "corpsu"], "there is no spider 'corpsu': expected corpus or images or replay; did you mean corpus?"),
+        (["check", "nosuch"], "there is no spider 'nosuch': expected corpus or images or replay"),
         (["crawl", "corpus", "replay"], "one spider at a time, not corpus and replay"),
         (["crawl", "corpus", "--urls", "x"], "unknown option --urls"),
     ],

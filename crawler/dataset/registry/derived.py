@@ -19,7 +19,10 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import MANIFEST, Place
 from crawler.times import rfc3339
 
-OPERATIONS = {"export.json": "dataset export", "mix.json": "dataset mix", "across.json": "dataset across"}
+OPERATIONS = {
+    "export.json": "dataset export", "mix.json": "dataset mix", "images.json": "dataset images",
+    "across.json": "dataset across",
+}  # fmt: skip
 """Manifests of derived folders, and the operation that writes each; the last one only older versions had."""
 _NO_PARAMETERS = {"format", "files", "source", "sources", "versions", "counts", "targets", "pairs", "corpora", "time"}
 _COUNTS = ("documents", "records", "tokens", "withdrawn")

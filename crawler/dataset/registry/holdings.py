@@ -23,6 +23,7 @@ from crawler.dataset.rewrite import read_files
 from crawler.dataset.withdrawals import covers
 from crawler.storage.archive.cdxj import scan
 from crawler.storage.corpus.registry import Child, Registry, Version, child_path, place_of
+from crawler.storage.files.columns import arrow
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import disk
 from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, REPLACED, SHARDS, Place
@@ -31,6 +32,8 @@ from crawler.storage.files.shards import read_records
 
 MAX_FOLDERS = 10_000
 """Folders that one trace follows."""
+IMAGE_ROWS = "rows/"
+"""Folder of Parquet in a data set of images (`crawler/images`)."""
 _MAX_JSON = 64 * 2**20
 """Bytes of one record in a tar."""
 
@@ -243,10 +246,25 @@ def _records(place: Place, path: str) -> Iterator[Record]:
         return
     if path.endswith(f"/{INDEX_FILE}"):
         return
+    if path.startswith(IMAGE_ROWS):
+        yield from _image_rows(place, path)
+        return
     for record in read_records(place, path):
         if isinstance(record, dict):
             dolma = record.get("metadata") if not path.removeprefix(f"{REPLACED}/").startswith(SHARDS) else None
             yield {**record, **dolma} if isinstance(dolma, dict) else record
+
+
+def _image_rows(place: Place, path: str) -> Iterator[Record]:
+    """Of a data set of images, as decisions: the samples lie in its tars. Raises: StorageError."""
+    pa = arrow()
+    try:
+        with place.open_listed(path) as file, pa.parquet.ParquetFile(file) as rows:
+            names = ["url", "canonical_url", "doc_id", "outcome"]
+            for batch in rows.iter_batches(columns=names):
+                yield from ({**row, "reason": row["outcome"]} for row in batch.to_pylist())
+    except (pa.ArrowException, OSError) as error:
+        raise StorageError(f"{place.path_of(path)}: cannot be read ({error}); restore it from a copy") from error
 
 
 def _samples(place: Place, path: str) -> Iterator[Record]:

@@ -1,0 +1,1 @@
+"""Which images belong to which texts? Image and text pairs of the pages that a corpus keeps (`docs/images.md`)."""

@@ -1,0 +1,108 @@
+"""What is withdrawn from a corpus leaves the data sets of images that were made of it: samples, rows' words, bytes.
+
+By page, by the URL of an image, or by a host: a withdrawn host takes its images and those on its pages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crawler.dataset.refused import Refusals
+from crawler.dataset.registry.behind import refusals_of
+from crawler.dataset.registry.derived import note_draft, tell_sources
+from crawler.dataset.withdrawals import covers
+from crawler.images.build import counted, rows_of, tar_without, write_row_files
+from crawler.images.folder import MANIFEST, TARS, Folder
+from crawler.images.outcomes import KEPT, WITHDRAWN
+from crawler.images.rows import Row, without_text
+from crawler.storage.corpus.registry import Registry, place_of
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
+from crawler.times import rfc3339
+
+OPERATION = "dataset images"
+
+
+@dataclass(slots=True)
+class Left:
+    """Of one folder. samples: that left it. problem: a sentence, where it could not be looked at."""
+
+    folder: str
+    samples: int = 0
+    problem: str = ""
+
+
+def folders_of(place: Place) -> list[Path]:
+    """The folders of images that the registry of a corpus knows, in the order of their paths. Raises: StorageError."""
+    children = Registry(place).children()
+    return sorted({Path(place_of(place.url, each["place"])) for each in children if each["operation"] == OPERATION})
+
+
+def domains_with_images(place: Place, domains: Collection[str]) -> set[str]:
+    """Which of these domains have an image in one of these folders, kept or not: no record of a page says that."""
+    found: set[str] = set()
+    for folder in map(Folder, folders_of(place) if domains else ()):
+        for row in rows_of(folder, folder.manifest() or {"files": []}):
+            found |= {one for one in set(domains) - found if row["url"] and covers(frozenset({one}), row["url"])}
+    return found
+
+
+def withdraw_from_images(place: Place, *, now: float) -> list[Left]:
+    """Take what this corpus refuses out of every such folder that its registry knows."""
+    refused = refusals_of([place])
+    return [_left(place, folder, refused, now) for folder in folders_of(place)]
+
+
+def _left(place: Place, root: Path, refused: Refusals, now: float) -> Left:
+    folder, found = Folder(root), Left(str(root))
+    try:
+        if folder.manifest() is None:
+            found.problem = (
+                f"{root}: a data set of images was written there and is missing; if it was moved, run "
+                f"`gristmill dataset images {place.url} --out` with its new place"
+            )
+            return found
+        with folder.at_work():
+            found.samples = withdraw_from(folder, refused, place, now=now)
+    except StorageError as error:
+        found.problem = f"{root}: {error}; images of withdrawn pages are still in it; run the same command with --again"
+    return found
+
+
+def withdraw_from(folder: Folder, refused: Refusals, place: Place, *, now: float) -> int:
+    """Samples that left. The folder is at work for the caller. Raises: StorageError."""
+    manifest = folder.manifest()
+    assert manifest is not None
+    rows = (row for row in rows_of(folder, manifest) if row["outcome"] == KEPT)
+    gone = {row["key"] for row in rows if refused.refusal(row["url"], canonical_url=row["page_url"]) is not None}
+    folder.forget_waiting()
+    if not gone:
+        return 0
+    tars = [entry for entry in manifest["files"] if entry["path"].startswith(f"{TARS}/")]
+    files = [each for entry in tars for each in tar_without(folder, entry, frozenset(gone), lambda *_: None)]
+    outcomes: Counter[str] = Counter()
+    files += write_row_files(folder, _rows(folder, manifest, gone, outcomes))
+    said: dict[str, Any] = {"files": files, "outcomes": dict(sorted(outcomes.items())), "counts": counted(outcomes)}
+    folder.commit({**manifest, **said, "time": rfc3339(now)})
+    note(folder, place, now=now)
+    return len(gone)
+
+
+def _rows(folder: Folder, manifest: dict[str, Any], gone: set[str], outcomes: Counter[str]) -> Iterator[Row]:
+    for row in rows_of(folder, manifest):
+        made = without_text(row, WITHDRAWN) if row["key"] in gone else row
+        outcomes[made["outcome"]] += 1
+        yield made
+
+
+def note(folder: Folder, place: Place, *, now: float) -> None:
+    """The version that stands, in the folder's registry and in that of the corpus. Raises: StorageError."""
+    manifest = folder.manifest()
+    assert manifest is not None
+    sources = {manifest["source"]["manifest_sha256"]: place.url if place.remote else str(Path(place.url).resolve())}
+    version = note_draft(folder.root, str(folder.root.resolve()), MANIFEST, sources, now=now)
+    tell_sources(str(folder.root.resolve()), version, sources)
