@@ -24,6 +24,12 @@ TIERS = ("A", "B", NO_TIER)
 WITHDRAWN, LAPSED, TEXTLESS = "withdrawn", "older than documents may become", "without text"
 
 
+def is_legal(record: Record) -> bool:
+    """True for a page that the quality stage read as a text of law."""
+    profile = (record.get("quality_signals") or {}).get("profile")
+    return profile in ("legal", "law") or bool(record.get("legal_document_type"))
+
+
 @dataclass(slots=True)
 class Pages:
     """The pages that may go out, and what was left out, by its reason.

@@ -43,6 +43,8 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "classify perplexity": (["none.arpa", "corpus", "--language", "en", "--out", "rows.jsonl"], 1),
     "llm extract": (["corpus", "--schema", "none.json", "--model", "openai:gpt-5-mini", "--budget", "5USD"], 1),
     "llm judge": (["corpus", "--model", "openai:gpt-5-mini", "--budget", "5USD"], 1),
+    "llm questions": (["corpus", "--out", "pairs", "--model", "openai:gpt-5-mini", "--budget", "5USD"], 1),
+    "llm synthesize": (["corpus", "--out", "texts", "--model", "openai:gpt-5-mini", "--budget", "5USD"], 1),
     "classify train": (["worth", "--labels", "none.jsonl", "--out", "models"], 1),
     "crawl": (["corpus"], 1),
     "dataset annotate": (["corpus", "--name", "topic", "--file", "none.jsonl"], 1),
