@@ -124,23 +124,33 @@ def ran(
 
     with closing(opened(job.model)) as provider, reading() as tell:
         try:
-            done = job.run(provider, concurrency=opts.concurrency, now=now, after=progress(job, tell))
+            done = job.run(
+                provider, concurrency=opts.concurrency, now=now, after=progress(job, tell, job.estimate().asked)
+            )
             then(provider, done)
         except ProviderError as error:
             raise InputError([str(error)]) from None
     return done
 
 
-def progress(job: LlmJob, tell: Callable[[str], None]) -> Callable[[Ran, Decimal], None]:
-    """What shows how far a job is, after each answer."""
+def progress(job: LlmJob, tell: Callable[[str], None], total: int = 0) -> Callable[[Ran, Decimal], None]:
+    """What shows how far a job is, after each answer: requests, money, tokens, rate and the time that is left.
+
+    total: requests that are to be sent in all, 0 where nobody knows.
+    """
     began = time.monotonic()
 
     def after(state: Ran, spent: Decimal) -> None:
         seconds = max(time.monotonic() - began, 1e-3)
         rate = state.sent / seconds
-        parts = [f"{state.sent:,} requests", money(spent, job.prices.currency), f"{rate:.2g} a second"]
+        tokens_in, tokens_out = state.calls.tokens
+        parts = [f"{state.sent:,} requests", money(spent, job.prices.currency)]
         if job.budget is not None and spent:
             parts[1] += f" of {money(job.budget, job.prices.currency)}"
+        parts += [f"{tokens_in:,} tokens in, {tokens_out:,} out", f"{rate:.2g} a second"]
+        left = max(0, total - state.sent)
+        if total and left:
+            parts.append(f"about {duration(left / rate)} left for {left:,}")
         tell(" · ".join(parts))
 
     return after

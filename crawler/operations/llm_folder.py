@@ -105,7 +105,12 @@ def _ran(job: LlmJob, author: Author, opts: argparse.Namespace, load: Load, now:
     with sieve_of(config) as sieve, closing(opened(job.model)) as provider, reading() as tell:
         try:
             return AuthorJob(job, author).run(
-                provider, where, sieve, concurrency=opts.concurrency, now=now, after=progress(job, tell)
+                provider,
+                where,
+                sieve,
+                concurrency=opts.concurrency,
+                now=now,
+                after=progress(job, tell, job.estimate().asked),
             )
         except ProviderError as error:
             raise InputError([str(error)]) from None
