@@ -11,6 +11,7 @@ OPERATIONS = by_name(
     Operation(
         "extract", "read records out of pages, each value from its passage", "crawler.operations.llm_extract:WORK"
     ),
+    Operation("clean", "pick the main text of pages whose extraction is in doubt", "crawler.operations.llm_clean:WORK"),
     Operation(
         "synthesize",
         "write texts in the style of pages, for what there is little of",
