@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from crawler.dataset.annotate import Annotations
 from crawler.dataset.pages import page_name
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.behind import refusals_of
@@ -82,6 +83,17 @@ class Examples:
 
 
 @dataclass(frozen=True, slots=True)
+class Scores:
+    """Annotations of `gristmill llm judge` by name. keep, drop: the score from which on, and up to which, one is a
+    verdict; what is between is none.
+    """
+
+    names: tuple[str, ...]
+    keep: int = 4
+    drop: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class _Label:
     url: str
     doc_id: str
@@ -94,16 +106,22 @@ def _none(place: Place, record: Record) -> str:  # noqa: ARG001  # that is the a
     return ""
 
 
-def read_labels(sources: Iterable[str], into: Examples, text_of: TextOf = _none) -> None:
+def read_labels(
+    sources: Iterable[str], into: Examples, text_of: TextOf = _none, scores: Scores | None = None
+) -> None:  # fmt: skip
     """Add what judges said. A source is a file of labels with their texts, or a corpus with its `labels.jsonl`.
 
-    text_of: whom to ask for the text of a judged record that has none.
+    text_of: whom to ask for the text of a judged record that has none. scores: of language models, which are judges
+    beside the people; a corpus may have those alone.
 
     Raises: InputError where a source cannot be read, or no label has a text; StorageError.
     """
     for source in sources:
         corpus = Path(source) if Path(source).is_dir() else None
-        labels = list(_labels(corpus / LABELS if corpus else Path(source), into))
+        there = corpus is None or scores is None or (corpus / LABELS).exists()
+        labels = list(_labels(corpus / LABELS if corpus else Path(source), into)) if there else []
+        if corpus and scores is not None:
+            labels += _scored(str(corpus), scores, into)
         last = {(label.judge, label.url): label for label in labels}
         by_text: dict[tuple[str, str], list[_Label]] = defaultdict(list)
         for label in last.values():
@@ -173,6 +191,22 @@ def _labels(path: Path, into: Examples) -> Iterator[_Label]:
         yield _Label(
             values["url"], str(values.get("doc_id") or ""), str(values.get("judge") or ""), ANSWERS[answer], values
         )
+
+
+def _scored(corpus: str, scores: Scores, into: Examples) -> Iterator[_Label]:
+    """What models said of documents; each model is a judge by its name. Raises: InputError, StorageError."""
+    with corpus_place(corpus) as place:
+        annotations = Annotations(place)
+        for name in scores.names:
+            for row in annotations.read(name):
+                if not isinstance(row.get("score"), int) or not isinstance(row.get("model"), str):
+                    raise InputError([f"{corpus}: {name} is no annotation of `gristmill llm judge`: it has no score"])
+                url = str(row["canonical_url"])
+                if scores.drop < row["score"] < scores.keep:
+                    into.leave(f"{name}: its score is between {scores.drop} and {scores.keep}", url)
+                    continue
+                good = float(row["score"] >= scores.keep)
+                yield _Label(url, str(row["doc_id"]), row["model"], good, {"stratum": "kept"})
 
 
 def _lines(path: Path, into: Examples) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -44,13 +44,14 @@ class Asked:
 class Calls:
     """What went out. ended: calls by outcome; booked: failed ones that nobody counted, at the most they may cost.
 
-    money: of those. said: of a failure, by outcome.
+    money: of those. said: of a failure, by outcome. tokens: in and out, where they were counted.
     """
 
     ended: Counter[str] = field(default_factory=Counter)
     booked: Counter[str] = field(default_factory=Counter)
     money: Decimal = Decimal()
     said: dict[str, str] = field(default_factory=dict)
+    tokens: tuple[int, int] = (0, 0)
 
     def add(self, other: Calls) -> None:
         """Count those of another one, too."""
@@ -58,6 +59,7 @@ class Calls:
         self.booked.update(other.booked)
         self.money += other.money
         self.said |= other.said
+        self.tokens = (self.tokens[0] + other.tokens[0], self.tokens[1] + other.tokens[1])
 
 
 class Asker:
@@ -150,6 +152,8 @@ class Asker:
         unknown = reply.tokens_in is None or reply.tokens_out is None
         with self._turn:
             self.calls.ended[reply.outcome] += 1
+            sent, got = self.calls.tokens
+            self.calls.tokens = (sent + (reply.tokens_in or 0), got + (reply.tokens_out or 0))
             if unknown and not reply.outcome.is_unpaid:
                 self.calls.booked[reply.outcome] += 1
                 self.calls.money += ended.cost

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
@@ -29,7 +29,7 @@ from crawler.llm.pages import Pages
 from crawler.llm.prices import Price, Prices, most_tokens_in
 from crawler.llm.prompt import key_of_request
 from crawler.llm.run import NAMED, Question, Ran, Runner
-from crawler.llm.tool import MONEY_COLUMNS, Tool, money_of
+from crawler.llm.tool import MONEY_COLUMNS, Asking, Tool, money_of
 from crawler.problems import InputError
 from crawler.storage.corpus.answers import Answers, Job, page_of
 from crawler.storage.files.place import Place
@@ -92,7 +92,7 @@ class LlmJob:
     """
 
     place: Place
-    tool: Tool
+    tool: Asking
     model: Model
     prices: Prices
     pages: Pages
@@ -195,13 +195,13 @@ class LlmJob:
             yield record, self._row(record, whole) if len(whole) == len(asked) else None
 
     def _row(self, record: Record, asked: Sequence[Asked]) -> dict[str, Any]:
-        own = self.tool.row(record, [one.value for one in asked])
+        own = cast("Tool", self.tool).row(record, [one.value for one in asked])
         keys = {"canonical_url": record["canonical_url"], "doc_id": record.get("doc_id")}
         return keys | own | money_of(str(self.model), self.tool.version, asked)
 
     def _annotate(self, asker: Asker, done: Done, now: float) -> tuple[Rewritten | None, Refused]:
         """Write the rows that are not there as they are."""
-        annotations = Annotations(self.place)
+        annotations, tool = Annotations(self.place), cast("Tool", self.tool)
         there = set[bytes]()
         if self.tool.name in annotations.names():
             there = {_print(row) for row in annotations.read(self.tool.name)}
@@ -216,9 +216,9 @@ class LlmJob:
         first = next(rows, None)
         if first is None:
             return None, Refused()
-        columns = {**self.tool.columns, **MONEY_COLUMNS}
+        columns = {**tool.columns, **MONEY_COLUMNS}
         said = {
-            "kind": self.tool.kind,
+            "kind": tool.kind,
             "code": f"gristmill {__version__} llm {self.tool.operation}",
             "model": self.model.as_record(),
             "parameters": {**self.tool.parameters, "prompt_version": self.tool.version, "prices": self.prices.date},

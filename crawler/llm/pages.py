@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -24,11 +24,18 @@ TIERS = ("A", "B", NO_TIER)
 WITHDRAWN, LAPSED, TEXTLESS = "withdrawn", "older than documents may become", "without text"
 
 
+def is_legal(record: Record) -> bool:
+    """True for a page that the quality stage read as a text of law."""
+    profile = (record.get("quality_signals") or {}).get("profile")
+    return profile in ("legal", "law") or bool(record.get("legal_document_type"))
+
+
 @dataclass(slots=True)
 class Pages:
     """The pages that may go out, and what was left out, by its reason.
 
     tiers: of licences; None = any. sample: how many pages at most, drawn by `seed`: the same ones, however often.
+    unwanted: why a page that might go out is left out; "" where it is not.
     """
 
     place: Place
@@ -37,6 +44,7 @@ class Pages:
     now: float = 0.0
     sample: int | None = None
     seed: int = 0
+    unwanted: Callable[[Record], str] = lambda _: ""
     left_out: Counter[str] = field(default_factory=Counter)
 
     def read(self) -> Iterator[Record]:
@@ -63,6 +71,8 @@ class Pages:
                 self.left_out[f"licence tier {tier}"] += 1
             elif not str(record.get("text") or "").strip():
                 self.left_out[TEXTLESS] += 1
+            elif why := self.unwanted(record):
+                self.left_out[why] += 1
             else:
                 yield record
 

@@ -29,16 +29,12 @@ MONEY_COLUMNS: Mapping[str, Column] = {
 """Columns of every annotation that a model has answered."""
 
 
-class Tool(Protocol):
-    """A job with a model."""
+class Asking(Protocol):
+    """A job with a model, as far as it asks."""
 
     @property
     def name(self) -> str:
-        """Of the annotation."""
-
-    @property
-    def kind(self) -> str:
-        """Of the annotation, as job records name it."""
+        """Of the annotation, or of the kind of texts."""
 
     @property
     def operation(self) -> str:
@@ -49,15 +45,23 @@ class Tool(Protocol):
         """Of the instructions and the schema."""
 
     @property
-    def columns(self) -> Mapping[str, Column]:
-        """The annotation's own."""
-
-    @property
     def parameters(self) -> Mapping[str, Any]:
-        """For the job record."""
+        """For the job record, or the manifest."""
 
     def requests(self, record: Record) -> Sequence[Request]:
         """What is asked about a page: one request, or one for each window of a long text."""
+
+
+class Tool(Asking, Protocol):
+    """A job whose answers become rows of an annotation."""
+
+    @property
+    def kind(self) -> str:
+        """Of the annotation, as job records name it."""
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """The annotation's own."""
 
     def row(self, record: Record, answers: Sequence[Any]) -> dict[str, Any]:
         """The values of the annotation's own columns; answers: one for each request, each of its schema."""

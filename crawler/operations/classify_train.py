@@ -25,6 +25,13 @@ def declare_texts(parser: argparse.ArgumentParser) -> None:
     """Where judged texts come from."""
     parser.add_argument("--labels", action="append", default=[], metavar="FILE", help="labels of gristmill explore: "
                         "a file whose lines have text, or a corpus with its labels.jsonl; repeatable")  # fmt: skip
+    parser.add_argument("--judged", action="append", default=[], metavar="ANNOTATION", help="scores of `gristmill llm "
+                        "judge` in the corpora of --labels, such as llm_judge_quality: each model is a judge beside "
+                        "the people; repeatable")  # fmt: skip
+    parser.add_argument("--judged-keep", type=int, choices=range(1, 6), default=4, metavar="SCORE",
+                        help="the least score of --judged that is a keep (4)")  # fmt: skip
+    parser.add_argument("--judged-drop", type=int, choices=range(5), default=1, metavar="SCORE",
+                        help="the greatest one that is a drop (1); texts between are left out and counted")  # fmt: skip
     parser.add_argument("--keep", action="append", default=[], metavar="FILE|CORPUS", help="texts that are all to be "
                         "kept: JSON lines with text and url, or a corpus' kept documents; repeatable")  # fmt: skip
     parser.add_argument("--drop", action="append", default=[], metavar="FILE|CORPUS", help="likewise, texts that are "
@@ -47,10 +54,15 @@ def read_texts(opts: argparse.Namespace, load: Load) -> Examples:
         raise WrongCall("--background: expected --keep beside it, and neither --labels nor --drop")
     if not (opts.labels or opts.keep or opts.drop):
         raise WrongCall("no judged texts: give --labels, or --keep and --drop")
+    if opts.judged and not opts.labels:
+        raise WrongCall("--judged: give the corpus that has the scores as --labels")
+    if opts.judged_drop >= opts.judged_keep:
+        raise WrongCall("--judged-drop: expected a score below --judged-keep")
+    scores = examples.Scores(tuple(opts.judged), opts.judged_keep, opts.judged_drop) if opts.judged else None
     read = examples.Examples()
     with reading() as tell:
         tell("reading judged texts …")
-        examples.read_labels(opts.labels, read, ArchivedTexts(load))
+        examples.read_labels(opts.labels, read, ArchivedTexts(load), scores)
         examples.read_texts(opts.keep, 1.0, read, opts.most)
         examples.read_texts([*opts.drop, *opts.background], 0.0, read, opts.most)
         read.found = identified(read.found)

@@ -11,4 +11,15 @@ OPERATIONS = by_name(
     Operation(
         "extract", "read records out of pages, each value from its passage", "crawler.operations.llm_extract:WORK"
     ),
+    Operation("clean", "pick the main text of pages whose extraction is in doubt", "crawler.operations.llm_clean:WORK"),
+    Operation(
+        "synthesize",
+        "write texts in the style of pages, for what there is little of",
+        "crawler.operations.llm_synthesize:WORK",
+    ),
+    Operation(
+        "questions",
+        "write questions with answers and the passages they rest on",
+        "crawler.operations.llm_questions:WORK",
+    ),
 )

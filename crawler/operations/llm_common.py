@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crawler.llm.job import Done, LlmJob
     from crawler.llm.model import Provider
     from crawler.llm.run import Ran
-    from crawler.llm.tool import Tool
+    from crawler.llm.tool import Asking
     from crawler.storage.files.place import Place
 
 MOST_TOKENS = 1_024
@@ -46,7 +46,7 @@ def declare_job(parser: argparse.ArgumentParser, *, most_tokens: int = MOST_TOKE
     add("--dry-run", action="store_true", help="say what it would cost; send nothing")
 
 
-def job_of(place: Place, tool: Tool, opts: argparse.Namespace, load: Load, now: float) -> LlmJob:
+def job_of(place: Place, tool: Asking, opts: argparse.Namespace, load: Load, now: float) -> LlmJob:
     """The job that the options describe. Raises: WrongCall, InputError, ConfigError."""
     from crawler.dataset.lifetimes import Lifetimes
     from crawler.llm.job import LlmJob
@@ -124,22 +124,33 @@ def ran(
 
     with closing(opened(job.model)) as provider, reading() as tell:
         try:
-            done = job.run(provider, concurrency=opts.concurrency, now=now, after=_progress(job, tell))
+            done = job.run(
+                provider, concurrency=opts.concurrency, now=now, after=progress(job, tell, job.estimate().asked)
+            )
             then(provider, done)
         except ProviderError as error:
             raise InputError([str(error)]) from None
     return done
 
 
-def _progress(job: LlmJob, tell: Callable[[str], None]) -> Callable[[Ran, Decimal], None]:
+def progress(job: LlmJob, tell: Callable[[str], None], total: int = 0) -> Callable[[Ran, Decimal], None]:
+    """What shows how far a job is, after each answer: requests, money, tokens, rate and the time that is left.
+
+    total: requests that are to be sent in all, 0 where nobody knows.
+    """
     began = time.monotonic()
 
     def after(state: Ran, spent: Decimal) -> None:
         seconds = max(time.monotonic() - began, 1e-3)
         rate = state.sent / seconds
-        parts = [f"{state.sent:,} requests", money(spent, job.prices.currency), f"{rate:.2g} a second"]
+        tokens_in, tokens_out = state.calls.tokens
+        parts = [f"{state.sent:,} requests", money(spent, job.prices.currency)]
         if job.budget is not None and spent:
             parts[1] += f" of {money(job.budget, job.prices.currency)}"
+        parts += [f"{tokens_in:,} tokens in, {tokens_out:,} out", f"{rate:.2g} a second"]
+        left = max(0, total - state.sent)
+        if total and left:
+            parts.append(f"about {duration(left / rate)} left for {left:,}")
         tell(" · ".join(parts))
 
     return after
@@ -183,16 +194,21 @@ def facts_of(job: LlmJob, done: Done) -> dict[str, Any]:
 
 def lines_of(job: LlmJob, done: Done) -> Iterator[str]:
     """The same for a person."""
-    state = done.ran
-    calls = state.calls.ended.total()
-    sent = number_of(state.sent, "request") + (f" ({number_of(calls, 'call')})" if calls != state.sent else "")
-    yield (f"{sent} in {duration(state.seconds)}, {state.known:,} were answered before; "
-           f"{money(done.spent, job.prices.currency)} spent by this job so far")  # fmt: skip
     if done.written:
         version = f"version {done.written.version} of the corpus"
         yield f"{job.tool.name}: {number_of(done.written.annotated, 'row')}; {version}"
     else:
         yield f"{job.tool.name}: no new row"
+    yield from said_of_calls(job, done)
+
+
+def said_of_calls(job: LlmJob, done: Done) -> Iterator[str]:
+    """What went out and what it cost, for a person."""
+    state = done.ran
+    calls = state.calls.ended.total()
+    sent = number_of(state.sent, "request") + (f" ({number_of(calls, 'call')})" if calls != state.sent else "")
+    yield (f"{sent} in {duration(state.seconds)}, {state.known:,} were answered before; "
+           f"{money(done.spent, job.prices.currency)} spent by this job so far")  # fmt: skip
     if done.carried:
         known = f"{money(done.carried, job.prices.currency)} by the job record of {job.tool.name}"
         yield f"llm/ledger.jsonl lacks calls that cost {known}: they count as spent, and are asked anew"

@@ -85,6 +85,9 @@ def _lines(plan: Plan, opts: argparse.Namespace) -> Iterator[str]:
     if plan.spec.cap:
         limit = f"{plan.spec.cap.tokens:,.0f}"
         yield f"{len(plan.capped):,} values of {plan.spec.cap.by} reach the cap of {limit} tokens"
+    if plan.synthetic["documents"]:
+        share = f"{plan.synthetic_share:.2%} of the tokens; at most {plan.spec.synthetic:.2%} may be"
+        yield f"{plan.synthetic['documents']:,} documents by language models ({share})"
     if withdrawn := sum(counts.withdrawn for counts in plan.counts):
         yield f"{withdrawn:,} withdrawn documents were left out"
     made = "would be" if opts.dry_run else f"are in {opts.out}"
@@ -106,5 +109,6 @@ WORK = Work(
         "counted_by": ("string", "what counted the tokens"),
         "targets": ("list of object", "by, value, target, tokens, documents, uses, there and epochs of each target"),
         "capped": ("integer", "values that reach the cap"),
+        "synthetic": ("object", "tokens and documents that language models wrote, their share, most_share allowed"),
     },
 )

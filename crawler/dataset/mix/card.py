@@ -33,6 +33,10 @@ def section(plan: Plan) -> Iterator[str]:
         yield f"| {' | '.join(HEAD)} |"
         yield f"|---|---|{'---:|' * (len(HEAD) - 2)}"
         yield from (f"| {' | '.join(cells(line))} |" for line in plan.lines)
+    if plan.synthetic["documents"]:
+        yield ""
+        yield f"Language models wrote {plan.synthetic['tokens']:,} of these tokens ({plan.synthetic_share:.2%}; at most"
+        yield f"{plan.spec.synthetic:.2%} may be): {plan.synthetic['documents']:,} documents, `synthetic` true."
     if plan.spec.cap:
         yield ""
         yield f"Values of {plan.spec.cap.by} that reach the cap of {plan.spec.cap.tokens:,.0f} tokens: " + (

@@ -21,7 +21,7 @@ from crawler.dataset.mix.pick import Picked, pick
 from crawler.dataset.mix.solve import Marginal, Problem, solve
 from crawler.dataset.mix.sources import Counts, Sources
 from crawler.dataset.mix.spec import OTHERS, Spec
-from crawler.dataset.mix.supply import Group, Supply, epochs_of, take_stock, wanted, written_label
+from crawler.dataset.mix.supply import Group, Supply, epochs_of, synthetic_hint, take_stock, wanted, written_label
 from crawler.dataset.mix.tokens import counter
 from crawler.dataset.records.database import connect, rows_of
 from crawler.storage.corpus.software import versions
@@ -83,6 +83,12 @@ class Plan:
     rounds: int = 0
     capped: list[str] = field(default_factory=list)
     counts: list[Counts] = field(default_factory=list)
+    synthetic: dict[str, int] = field(default_factory=lambda: {"tokens": 0, "documents": 0})
+
+    @property
+    def synthetic_share(self) -> float:
+        """Of the tokens, those that language models wrote."""
+        return self.synthetic["tokens"] / self.tokens if self.tokens else 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -94,6 +100,11 @@ class Plan:
             "counted_by": self.counted_by,
             "targets": [line.as_dict() for line in self.lines],
             "capped": len(self.capped),
+            "synthetic": {
+                **self.synthetic,
+                "share": round(self.synthetic_share, 6),
+                "most_share": self.spec.synthetic,
+            },
         }
 
 
@@ -213,6 +224,10 @@ def _planned(
         found.most_epochs,
         sorted(name for name, tokens in found.of_capped.items() if tokens >= cap * (1 - spec.tolerance)),
         supply.counts,
+        {
+            name: sum(count for count, group in zip(counts, supply.groups, strict=True) if group.synthetic)
+            for name, counts in (("tokens", found.tokens), ("documents", found.documents))
+        },
     )
     _check_tolerance(spec, made)
     return made
@@ -224,6 +239,7 @@ def _check_budget(spec: Spec, supply: Supply) -> None:
         raise UnreachableError(
             f"{spec.path}: tokens: {spec.budget:,.0f} are wanted and the sources have {most:,.0f} with their epochs: "
             f"{spec.budget - most:,.0f} short; lower tokens, raise epochs, or add a source"
+            f"{synthetic_hint(spec, supply)}"
         )
 
 
@@ -282,9 +298,10 @@ def _what_is_missing(
     if not said or not asked:
         return f"{spec.path}: tokens: {spec.budget:,.0f} are more than the cap leaves; raise cap or lower tokens"
     listed = "".join(f"\n  {text}" for _, text in sorted(said)[:SHOWN])
+    hint = synthetic_hint(spec, supply)
     return (
         f"{spec.path}: the targets cannot be reached together; the nearest mixture misses them by {least:,.0f} tokens:"
-        f"{listed}\nlower these targets or tokens, raise epochs{' or cap' if spec.cap else ''}, or add a source"
+        f"{listed}\nlower these targets or tokens, raise epochs{' or cap' if spec.cap else ''}, or add a source{hint}"
     )
 
 

@@ -72,7 +72,9 @@ def _picks(
 def _rows(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, int, int, int]]:
     """Group, source, number in it and tokens of every document, in the order in which they are picked."""
     names = [row[0] for row in connection.execute("DESCRIBE groups").fetchall()]
-    keys = ", ".join(name for name in names if name in {"source", "cap"} or (name[:1] == "t" and name[1:].isdigit()))
+    keys = ", ".join(
+        name for name in names if name in {"source", "cap", "synthetic"} or (name[:1] == "t" and name[1:].isdigit())
+    )
     answer = connection.execute(
         f"SELECT g, source, n, keyed.tokens FROM keyed JOIN groups USING ({keys}) "  # noqa: S608  # names of our own
         "WHERE keyed.tokens > 0 ORDER BY g, h, n"
@@ -85,7 +87,7 @@ def _of_group(
 ) -> Iterator[tuple[int, int, int, int, int]]:
     """Every document as often as the whole epochs say; then in order those that bring the sum nearer to the rest."""
     whole = math.floor(want / group.tokens + ROUNDING)
-    rest, share = want - whole * group.tokens, 1.0 if group.capped else 0.5
+    rest, share = want - whole * group.tokens, 1.0 if group.capped or group.synthetic else 0.5
     for g, source, n, tokens in rows:
         more = tokens * share <= rest + ROUNDING and rest > LEAST
         rest -= tokens * more

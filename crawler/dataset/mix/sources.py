@@ -31,7 +31,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import suffixes
 from crawler.storage.files.parquet import BATCH_ROWS
 from crawler.storage.files.place import MANIFEST, REJECTED, Place
-from crawler.storage.files.records import Record
+from crawler.storage.files.records import SYNTHETIC, SYNTHETIC_FIELDS, Record
 from crawler.storage.files.shards import file_facts, read_lines, read_records
 from crawler.urls.canonicalize import registrable_domain
 
@@ -226,6 +226,7 @@ def _ours(source: Source, theirs: Any, where: str) -> Record:
         raise StorageError(f"{where}: expected an object with fields, not {type(theirs).__name__}")
     record: Record = dict.fromkeys(RECORD_FIELDS)
     record |= {name: value for name, value in theirs.items() if name in record and _fits(name, value)}
+    record |= synthetic_of(theirs)
     for name, theirs_name in source.fields.items():
         if theirs_name not in theirs:
             known = ", ".join(sorted(theirs)[:20])
@@ -242,6 +243,13 @@ def _ours(source: Source, theirs: Any, where: str) -> Record:
         raise StorageError(f"{where}: {_without_text(source, theirs)}")
     record["domain"] = record["domain"] or _domain_of(record["url"] or "")
     return record
+
+
+def synthetic_of(theirs: dict[str, Any]) -> Record:
+    """What a record says of a text that a model wrote: nothing that it passes through takes that away."""
+    if theirs.get(SYNTHETIC) is not True:
+        return {}
+    return {name: theirs[name] for name in SYNTHETIC_FIELDS if name in theirs}
 
 
 def _without_text(source: Source, theirs: dict[str, Any]) -> str:

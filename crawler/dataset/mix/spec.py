@@ -19,7 +19,7 @@ from crawler.dataset.diff import side_of
 from crawler.dataset.records.fields import OF_RECORD, Field
 from crawler.dataset.records.filters import Condition, read
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.records import record_fields
+from crawler.storage.files.records import SYNTHETIC, record_fields
 
 OTHERS = "*"
 """Stands for every value that a target does not name."""
@@ -29,6 +29,8 @@ MAX_BYTES = 2**20
 """Of a spec."""
 SUM_SLACK = 1e-6
 """Shares that differ from 1 in sum by less than this are rounded decimals."""
+SYNTHETIC_SHARE = 0.1
+"""Most share of the budget of texts that language models wrote, where a spec does not say it."""
 TOLERANCE = 0.01
 """Part of a target by which the mixture may miss it, because documents are whole."""
 
@@ -103,7 +105,7 @@ class Tokenizer:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What `load` found to be right. sha256: of the file; budget: tokens."""
+    """What `load` found to be right. sha256: of the file; budget: tokens; synthetic: most share that models wrote."""
 
     path: Path
     sha256: str
@@ -114,6 +116,7 @@ class Spec:
     targets: tuple[Target, ...]
     cap: Cap | None
     tokenizer: Tokenizer | None
+    synthetic: float = SYNTHETIC_SHARE
 
 
 def label(value: Any) -> str:
@@ -151,7 +154,7 @@ def load(path: Path) -> Spec:
     return yaml_file.read(path, lambda root: _spec(root, path), most=MAX_BYTES, what=what)
 
 
-_TOP = ("tokens", "seed", "tolerance", "epochs", "tokenizer", "sources", "targets", "cap")
+_TOP = ("tokens", "seed", "tolerance", "epochs", "tokenizer", "sources", "targets", "cap", "synthetic")
 
 
 def _spec(root: Value, path: Path) -> Spec | None:
@@ -183,6 +186,7 @@ def _spec(root: Value, path: Path) -> Spec | None:
         targets,
         _cap(top["cap"], budget) if "cap" in top else None,
         _tokenizer(top["tokenizer"], path.parent) if "tokenizer" in top else None,
+        top["synthetic"].number(least=0, most=1) if "synthetic" in top else SYNTHETIC_SHARE,
     )
 
 
@@ -227,7 +231,7 @@ def _by_field(value: Value | None) -> Iterator[tuple[str, Value]]:
 # --- targets ---------------------------------------------------------------------------------------------------------
 def _target(value: Value) -> Target:
     given = value.mapping(("by", "shares", "tokens", "temperature", "bands", "epochs"))
-    by = _field(given["by"], SOURCE) if "by" in given else ""
+    by = _field(given["by"], SOURCE, SYNTHETIC) if "by" in given else ""
     if not by and value.is_mapping:
         value.problem(f"expected {SOURCE!r} or a field of the record (docs/record.md)", "by")
     ways = [name for name in ("shares", "tokens", "temperature") if name in given]

@@ -6,7 +6,7 @@ The rows have no text, so that a corpus far larger than memory fits: what DuckDB
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import xxhash
@@ -16,7 +16,7 @@ from crawler.dataset.mix.spec import OTHERS, SOURCE, Spec, Target, label
 from crawler.dataset.mix.tokens import Count
 from crawler.dataset.records.database import fill, in_turns, rows_of
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.records import Record
+from crawler.storage.files.records import SYNTHETIC, Record
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,7 +33,7 @@ UNCAPPED = ""
 class Group:
     """Documents that count alike: one source, one value for each target, one capped value or none.
 
-    tokens: of each document once. most: with the epochs that are allowed.
+    tokens: of each document once. most: with the epochs that are allowed. synthetic: language models wrote them all.
     """
 
     source: int
@@ -42,6 +42,7 @@ class Group:
     tokens: int
     documents: int
     most: float
+    synthetic: bool = False
 
 
 @dataclass(slots=True)
@@ -62,9 +63,17 @@ def take_stock(
     """Read every document once; the table `docs` has a row for each. Raises: StorageError."""
     supply = Supply([], [Counts() for _ in spec.sources])
     labels = {f"t{n}": "VARCHAR" for n in range(len(spec.targets))}
-    columns = {"source": "BIGINT", "n": "BIGINT", "h": "UBIGINT", "tokens": "BIGINT", "cap": "VARCHAR", **labels}
+    columns = {
+        "source": "BIGINT",
+        "n": "BIGINT",
+        "h": "UBIGINT",
+        "tokens": "BIGINT",
+        "cap": "VARCHAR",
+        "synthetic": "BOOLEAN",
+        **labels,
+    }
     fill(connection, "docs", columns, _rows(spec, sources, count, supply, progress))
-    supply.groups = list(_groups(connection, spec))
+    supply.groups = capped_synthetic(list(_groups(connection, spec)), spec)
     for number, target in enumerate(spec.targets):
         values = {group.labels[number] for group in supply.groups}
         if len(values) > MOST_VALUES:
@@ -95,10 +104,19 @@ def order(seed: int, record: Record) -> int:
     return xxhash.xxh3_64_intdigest(f"{seed}\n{name}".encode())
 
 
-def _values(spec: Spec, number: int, record: Record) -> Iterator[str]:
-    """The value that the cap looks at, then the label for each target."""
+def capped_synthetic(groups: list[Group], spec: Spec) -> list[Group]:
+    """No mixture of these has more tokens that models wrote than the spec allows: each such group gives up alike."""
+    there, most = sum(group.most for group in groups if group.synthetic), spec.synthetic * spec.budget
+    if there <= most:
+        return groups
+    return [replace(group, most=group.most * most / there) if group.synthetic else group for group in groups]
+
+
+def _values(spec: Spec, number: int, record: Record) -> Iterator[str | bool]:
+    """The value that the cap looks at, whether a model wrote it, then the label for each target."""
     cap = record.get(spec.cap.by) if spec.cap else None
     yield UNCAPPED if cap is None else str(cap)
+    yield record.get(SYNTHETIC) is True
     for target in spec.targets:
         value = spec.sources[number].name if target.by == SOURCE else record.get(target.by)
         try:
@@ -121,13 +139,23 @@ def _groups(connection: duckdb.DuckDBPyConnection, spec: Spec) -> Iterator[Group
         "FROM docs LEFT JOIN capped ON docs.cap = capped.cap"
     )
     connection.execute(  # capped values first: the others of a cell make good for what whole documents leave open
-        f"CREATE TABLE groups AS SELECT row_number() OVER (ORDER BY source{names}, cap = '', cap) - 1 AS g, * FROM "  # noqa: S608
-        f"(SELECT source{names}, cap, sum(tokens)::BIGINT AS tokens, count(*) AS documents FROM keyed GROUP BY ALL)"
+        f"CREATE TABLE groups AS SELECT row_number() OVER (ORDER BY source{names}, synthetic, cap = '', cap) - 1 AS g,"  # noqa: S608
+        f" * FROM (SELECT source{names}, synthetic, cap, sum(tokens)::BIGINT AS tokens, count(*) AS documents FROM "
+        "keyed GROUP BY ALL)"
     )
-    answer = connection.execute(f"SELECT source, cap, tokens, documents{names} FROM groups ORDER BY g")  # noqa: S608
-    for source, cap, tokens, documents, *labels in rows_of(answer):
+    answer = connection.execute(f"SELECT source, cap, tokens, documents, synthetic{names} FROM groups ORDER BY g")  # noqa: S608
+    for source, cap, tokens, documents, synthetic, *labels in rows_of(answer):
         most = tokens * epochs_of(spec, source, tuple(labels))
-        yield Group(source, tuple(labels), cap, tokens, documents, most)
+        yield Group(source, tuple(labels), cap, tokens, documents, most, synthetic)
+
+
+def synthetic_hint(spec: Spec, supply: Supply) -> str:
+    """Where the cap on what models wrote may be what is short."""
+    there = sum(group.tokens for group in supply.groups if group.synthetic)
+    if there <= spec.synthetic * spec.budget:
+        return ""
+    least = f"{spec.synthetic:g} of the budget (`synthetic` in the spec)"
+    return f"; {there:,} tokens there are of texts that language models wrote, and those may be at most {least}"
 
 
 def epochs_of(spec: Spec, source: int, labels: tuple[str, ...]) -> float:

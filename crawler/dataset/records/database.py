@@ -66,6 +66,7 @@ def fill(
     """Make a table of rows, some at a time. columns: DuckDB's type by name; rows in that order."""
     pa = arrow()
     types = {"BIGINT": pa.int64(), "UBIGINT": pa.uint64(), "VARCHAR": pa.string(), "BLOB": pa.binary()}
+    types["BOOLEAN"] = pa.bool_()
     types |= {"DOUBLE": pa.float64(), "BIGINT[]": pa.list_(pa.int64())}
     schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
     connection.execute(f"CREATE TABLE {table} ({', '.join(f'{name} {kind}' for name, kind in columns.items())})")

@@ -19,12 +19,15 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import MANIFEST, Place
 from crawler.times import rfc3339
 
+SYNTHETIC_MANIFEST = "synthetic.json"
 OPERATIONS = {
     "export.json": "dataset export", "mix.json": "dataset mix", "images.json": "dataset images",
-    "across.json": "dataset across",
+    SYNTHETIC_MANIFEST: "llm questions", "across.json": "dataset across",
 }  # fmt: skip
-"""Manifests of derived folders, and the operation that writes each; the last one only older versions had."""
-_NO_PARAMETERS = {"format", "files", "source", "sources", "versions", "counts", "targets", "pairs", "corpora", "time"}
+"""Manifests of derived folders, and the operation that writes each, where they do not say it; the last one only older
+versions had."""
+_NO_PARAMETERS = {"format", "files", "source", "sources", "versions", "counts", "targets", "pairs", "corpora", "time",
+                  "operation"}  # fmt: skip
 _COUNTS = ("documents", "records", "tokens", "withdrawn")
 
 
@@ -120,7 +123,7 @@ def _described(content: Any, sha256: str, manifest: str) -> Version:
         "format": VERSION_FORMAT,
         "sha256": sha256,
         "manifest": manifest,
-        "operation": OPERATIONS[manifest],
+        "operation": content.get("operation") or OPERATIONS[manifest],
         "time": content.get("time"),
         "parents": list(parents.values()),
         "parameters": {name: value for name, value in content.items() if name not in {*_NO_PARAMETERS, *_COUNTS}},

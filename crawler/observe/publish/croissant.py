@@ -36,7 +36,7 @@ def metadata(found: Provenance, files: Files | None = None) -> dict[str, Any]:
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": found.name,
         "description": (
-            f"Main text of {number_of(found.count, 'web page')} of {number_of(len(found.domains), 'domain')}, about "
+            f"Main text of {number_of(found.pages, 'web page')} of {number_of(len(found.domains), 'domain')}, about "
             f"{number_of(tally.tokens, 'token')}, with the provenance and the opt-out statements of every page."
         ),
         **({"url": contacts[0]} if contacts else {}),

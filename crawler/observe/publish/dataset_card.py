@@ -11,7 +11,7 @@ import yaml
 from crawler.number import number_of
 from crawler.observe.publish.behaviour import NOT_RECORDED, dataset_sentence, measures
 from crawler.observe.publish.eu_summary import TO_COMPLETE
-from crawler.observe.publish.provenance import NO_TIER, Provenance
+from crawler.observe.publish.provenance import NO_TIER, Provenance, most_first
 from crawler.storage.files.formats import format_of
 from crawler.storage.files.place import SHARDS
 
@@ -64,7 +64,12 @@ def front_matter(found: Provenance, files: Files) -> dict[str, Any]:
         "license_name": licences[0] if same else "per-record",
         "size_categories": [_size(found.count)],
         "task_categories": ["text-generation"],
-        "tags": [*(["web-crawl"] if found.sources.has_crawled else []), "provenance", "opt-out"],
+        "tags": [
+            *(["web-crawl"] if found.sources.has_crawled else []),
+            "provenance",
+            "opt-out",
+            *(["synthetic"] if found.kept.synthetic else []),
+        ],
         "configs": [{"config_name": "default", "data_files": [{"split": "train", "path": files.data_files}]}],
         **({"dataset_info": {"features": files.features}} if files.features else {}),
     }
@@ -78,7 +83,7 @@ def _body(found: Provenance, more: Iterable[str]) -> Iterator[str]:
     tally = found.kept.tally
     yield f"# {found.name}"
     yield ""
-    pages, domains = number_of(found.count, "web page"), number_of(len(found.domains), "domain")
+    pages, domains = number_of(found.pages, "web page"), number_of(len(found.domains), "domain")
     yield f"Main text of {pages} of {domains}: {number_of(tally.words, 'word')}, about"
     yield f"{number_of(tally.tokens, 'token')}. {_period(found)}{_version(found)}last changed {found.updated}."
     yield from _left_out(found)
@@ -88,6 +93,8 @@ def _body(found: Provenance, more: Iterable[str]) -> Iterator[str]:
     licences = _table(("licence", "documents"), found.kept.by("licences"))
     yield from _section("Licences", [*_licence_note(found), *licences])
     sizes = {name: size.documents for name, size in found.domains.items()}
+    if found.kept.synthetic:
+        yield from _section("Synthetic texts", _synthetic(found))
     yield from _section("Largest domains", _table(("domain", "documents"), sizes))
     yield from _section("How it was collected", _collection(found))
     yield from _section("What was left out, and why", _table(("stage/reason", "pages"), found.rejections))
@@ -97,6 +104,14 @@ def _body(found: Provenance, more: Iterable[str]) -> Iterator[str]:
         yield from _section("Texts sent to language models", sent)
     yield from _section("Withdrawal", _withdrawal(found))
     yield from _section("Uses, limits and biases", [TO_COMPLETE])
+
+
+def _synthetic(found: Provenance) -> list[str]:
+    tokens = found.kept.tally.tokens
+    share = f" ({found.kept.synthetic_tokens / tokens:.1%})" if tokens else ""
+    said = f"Language models wrote {found.kept.synthetic_tokens:,} of these tokens{share}; `synthetic` is true in these"
+    head = ("kind and model", "documents")
+    return [f"{said} records.", "", *_table(head, most_first(found.kept.synthetic))]
 
 
 def _version(found: Provenance) -> str:

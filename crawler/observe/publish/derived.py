@@ -11,7 +11,7 @@ from crawler.observe.publish.provenance import Kept, Kind, Origins, Provenance
 from crawler.observe.publish.sources import Collector
 from crawler.storage.files.formats import BUILT_IN, Format
 from crawler.storage.files.place import Place
-from crawler.storage.files.records import Record
+from crawler.storage.files.records import SYNTHETIC, Record
 
 
 class Description:
@@ -29,6 +29,8 @@ class Description:
     def add(self, record: Record, source: str = "") -> None:
         """Count a document, once however often it is written. source: its name, in a mixture."""
         self._kept.add(record)
+        if record.get(SYNTHETIC):  # no page, wherever it comes from
+            return
         if source in self._others:
             self._collector.add_from(source, self._others[source], record)
         else:

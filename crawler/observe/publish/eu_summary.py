@@ -20,7 +20,7 @@ from crawler.observe.publish.behaviour import (
     how_crawled,
     measures,
 )
-from crawler.observe.publish.provenance import Provenance
+from crawler.observe.publish.provenance import Provenance, most_first
 
 TO_COMPLETE = "[to be completed by the model provider]"
 TITLE = (
@@ -31,6 +31,7 @@ TEMPLATE = "template of the AI Office, 24 July 2025"
 MADE_BY = {
     "corpus": "The corpus's part, made by `gristmill report --eu` from manifest and records.",
     "export": "The part of this export of a corpus, made by `gristmill dataset export` from manifest and records.",
+    "synthetic": "The part of these synthetic texts, made by `gristmill llm` from their records and their source.",
     "mixture": "The part of this mixture, made by `gristmill dataset mix` from its records and its sources' manifests.",
 }
 MOST_LISTED = 1_000
@@ -136,7 +137,7 @@ def _general(found: Provenance) -> Iterator[Section]:
     repeats = f"; {number_of(found.uses, 'record')}, since some are there several times" if found.uses else ""
     fields = [
         Field("Modality", "text"),
-        Field(f"Training data size: text of this {found.kind}", f"{_range(tally.tokens)}: {size}{repeats}"),
+        Field(f"Training data size: text of this {found.noun}", f"{_range(tally.tokens)}: {size}{repeats}"),
         *_unknown("Training data size: overall"),
         Field("Types of content", _content(found)),
         Field("Latest date of data acquisition/collection in this text", _month(tally.last)),
@@ -159,14 +160,27 @@ def _sources(found: Provenance) -> Iterator[Section]:
     yield Section("2.2.2", "Private datasets obtained from other third parties", _unknown(question))
     yield Section("2.3", "Data crawled and scraped from online sources", list(_crawled(found)))
     yield Section("2.4", "User data", _unknown("Has data from user interactions been used"))
-    yield Section("2.5", "Synthetic data", _unknown("Has synthetic data been created"))
+    yield Section("2.5", "Synthetic data", [*_synthetic(found), *_unknown("Has synthetic data been created otherwise")])
     yield Section("2.6", "Other sources of data", _unknown("Have other sources of data been used"))
+
+
+def _synthetic(found: Provenance) -> Iterator[Field]:
+    kept, tokens = found.kept, found.kept.tally.tokens
+    what = f"Synthetic data in this {found.noun}"
+    if not kept.synthetic:
+        yield Field(what, "none that is marked so")
+        return
+    share = f"{kept.synthetic_tokens / tokens:.1%}" if tokens else "all"
+    amount = f"{number_of(kept.synthetic_tokens, 'token')} (estimated), {share} of the text"
+    yield Field(what, f"yes: {number_of(kept.synthetic.total(), 'document')}, {amount}")
+    yield Field("Models that wrote it, and what", _counts(most_first(kept.synthetic), "model", "documents"))
+    yield Field("What it rests on", "pages of the crawl, which each record names in `synthetic_sources`")
 
 
 def _datasets(found: Provenance) -> Iterator[Field]:
     sources = found.sources
     text = f"{sources.taken:,} of {number_of(found.count, 'document')} from {_others(found)}"
-    yield Field(f"Archives and files that this {found.kind} was made from", text if sources.datasets else "none")
+    yield Field(f"Archives and files that this {found.noun} was made from", text if sources.datasets else "none")
     for dataset in sources.datasets:
         yield Field("What these say of themselves", dataset_sentence(dataset))
     yield from _unknown("Have publicly available datasets been used")
@@ -258,7 +272,7 @@ def _withdrawals(found: Provenance) -> str:
     if found.origins.undone:
         elsewhere += f"; {number_of(found.origins.undone, 'withdrawal')} taken back"
     if found.withdrawn:
-        elsewhere += f"; {number_of(found.withdrawn, 'withdrawn document')} left out of this {found.kind}"
+        elsewhere += f"; {number_of(found.withdrawn, 'withdrawn document')} left out of this {found.noun}"
     if not found.origins.withdrawals:
         return f"none so far{elsewhere}"
     asked, by_rule = found.requests, found.by_rule
@@ -285,7 +299,9 @@ def _sent(found: Provenance) -> str:
 
 
 def _content(found: Provenance) -> str:
-    return f"main text of {number_of(found.count, 'web page')} of {number_of(len(found.domains), 'domain')}"
+    said = f"main text of {number_of(found.pages, 'web page')} of {number_of(len(found.domains), 'domain')}"
+    written = found.kept.synthetic.total()
+    return f"{said}, and {number_of(written, 'text')} that language models wrote" if written else said
 
 
 def _licences(found: Provenance) -> str:

@@ -26,7 +26,7 @@ from crawler.observe.reasons import order
 from crawler.storage.corpus.answers import asked_by
 from crawler.storage.files.accounts import counts_of
 from crawler.storage.files.place import SHARDS, Place
-from crawler.storage.files.records import Record
+from crawler.storage.files.records import SYNTHETIC, Record
 from crawler.storage.files.tally import Tally
 from crawler.storage.types import Entry, Manifest
 
@@ -46,7 +46,7 @@ _Fact = Literal[
 ]
 
 
-Kind = Literal["corpus", "export", "mixture"]
+Kind = Literal["corpus", "export", "mixture", "synthetic"]
 
 
 @dataclass(slots=True)
@@ -60,11 +60,19 @@ class Kept:
     methods: Counter[str] = field(default_factory=Counter)  # by method_used
     redacted: int = 0  # personal data was replaced
     scripts_run: int = 0  # a browser drew the page, whichever text won
+    synthetic: Counter[str] = field(default_factory=Counter)  # that a model wrote, by kind and model
+    synthetic_tokens: int = 0  # of those, estimated
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Count one document."""
         known = dict(record)
         self.tally.add(known)
+        if record.get(SYNTHETIC):
+            reviewer = record.get("synthetic_reviewer")
+            by = f"{record.get('synthetic_kind')} by {record.get('synthetic_model')}"
+            self.synthetic[f"{by}, reviewed by {reviewer}" if reviewer else by] += 1
+            self.synthetic_tokens += record.get("token_estimate") or 0
+            return
         self.whole.add(record)
         self.tiers[record.get("license_tier") or NO_TIER] += 1
         self.signals.update({signal["protocol"] for signal in record.get("optout_signals") or ()})
@@ -162,6 +170,8 @@ class Provenance:
     def name(self) -> str:
         """The names of its crawls."""
         crawls = "-".join(self.origins.crawls) or "corpus"
+        if self.kind == "synthetic":
+            return f"synthetic texts after {crawls}"
         return crawls if self.kind == "corpus" else f"{self.kind} of {crawls}"
 
     @property
@@ -173,6 +183,16 @@ class Provenance:
     def count(self) -> int:
         """Documents."""
         return self.kept.tally.documents
+
+    @property
+    def noun(self) -> str:
+        """What it is called in a sentence."""
+        return "folder" if self.kind == "synthetic" else self.kind
+
+    @property
+    def pages(self) -> int:
+        """Documents that are texts of pages; the others a model wrote."""
+        return self.count - self.kept.synthetic.total()
 
     @property
     def domains(self) -> dict[str, DomainSize]:
@@ -231,7 +251,8 @@ def gather(corpus_dir: str) -> Provenance:
     kept, collector, origins = Kept(), Collector([manifest]), Origins()
     for record in _standing(place):
         kept.add(record)
-        collector.add(record)
+        if not record.get(SYNTHETIC):
+            collector.add(record)
     origins.add(place, manifest)
     files = [_file_of(entry) for entry in manifest["files"] if entry["kind"] == SHARDS]
     return Provenance("corpus", int(manifest.get("version", 1)), kept, origins, collector.sources(), files)

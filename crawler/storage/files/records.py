@@ -24,6 +24,14 @@ SPAN = ("start", "end", "type")
 OF_TEXT = (*TEXT_FIELDS, *SPAN_FIELDS)
 """What stands and falls with the text of a record."""
 
+SYNTHETIC = "synthetic"
+"""True in a record whose text a language model wrote; no field of a page's own record (docs/language-models.md)."""
+SYNTHETIC_FIELDS = (
+    SYNTHETIC, "synthetic_kind", "synthetic_model", "synthetic_prompt", "synthetic_sources", "synthetic_reviewer",
+)  # fmt: skip
+"""What such a record says of that: kind ("question", "text"), model, version of the prompt, URLs of the pages that the
+text rests on, and who has reviewed the job, where its domain asks for it."""
+
 VERDICT = ("stage", "reason", "detail")
 """Fields that a kept record has not."""
 _NOT_IN_REJECTIONS = frozenset({*OF_TEXT, "url", "canonical_url", "domain"})

@@ -1,0 +1,118 @@
+"""Texts that a language model wrote, as records: always marked, never taken twice, and never one of an evaluation set.
+
+A record keeps the address, domain, licence and time of the page that it rests on, so whatever withdraws or caps that
+page does the same to it; its `canonical_url` has a fragment of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from crawler.config import Config
+from crawler.dedup.memory_index import MemoryIndex
+from crawler.document import Document
+from crawler.stages.contamination.stage import ContaminationStage
+from crawler.stages.fingerprint import FingerprintStage, exact_id
+from crawler.stages.text.words import counts
+from crawler.storage.files.records import SYNTHETIC, Record, record_fields
+
+_OF_PAGE = (
+    "url", "domain", "language", "language_script", "license_tag", "license_tier", "license_reviewer",
+    "license_reviewed", "crawled_at", "robots_status", "robots_sha256", "robots_fetched_at", "optout_signals",
+    "noai_checked", "crawl_id", "config_digest",
+)  # fmt: skip
+DUPLICATE, NEAR, CONTAMINATED = "duplicate", "near_duplicate", "contaminated"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A text before it is taken. same: two drafts with the same one are one. fields: what the record has beside it."""
+
+    text: str
+    same: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who wrote the texts of a job. kind: "question" or "text"; reviewer: "" where none was named."""
+
+    kind: str
+    model: str
+    prompt: str
+    reviewer: str = ""
+
+
+def record_of(page: Record, draft: Draft, origin: Origin) -> Record:
+    """The record of a text that rests on one page: all fields of a record, `SYNTHETIC_FIELDS` and the draft's own."""
+    name = hashlib.blake2b(draft.same.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    record: Record = dict.fromkeys(record_fields()) | {name: page.get(name) for name in _OF_PAGE}
+    return (
+        record
+        | {
+            "canonical_url": f"{page['canonical_url']}#{SYNTHETIC}-{origin.kind}-{name}",
+            "doc_id": exact_id(draft.text),
+            "text": draft.text,
+        }
+        | counts(draft.text)
+        | {
+            SYNTHETIC: True,
+            "synthetic_kind": origin.kind,
+            "synthetic_model": origin.model,
+            "synthetic_prompt": origin.prompt,
+            "synthetic_sources": [page["canonical_url"]],
+            "synthetic_reviewer": origin.reviewer or None,
+        }
+        | dict(draft.fields)
+    )
+
+
+class Sieve:
+    """Takes each text once, and none that repeats an evaluation set. Memory: about 0.5 kB a text."""
+
+    def __init__(self, config: Config) -> None:
+        """Raises: InputError where an evaluation set cannot be used."""
+        self._least = config.decontamination.min_overlap
+        self._sets = ContaminationStage(config)
+        self._fingerprint, self._index = FingerprintStage(config.dedup), MemoryIndex(config.dedup)
+        self._seen = set[str]()
+        self._loop = asyncio.new_event_loop()
+
+    def close(self) -> None:
+        """Let go of what answers."""
+        self._loop.close()
+
+    def refusal(self, draft: Draft) -> str:
+        """Why a text is not taken: `DUPLICATE`, `NEAR` or `CONTAMINATED`; "" where it is, and no like one after it."""
+        if any(overlap.grams >= self._least for overlap in self._sets.overlaps(draft.text)):
+            return CONTAMINATED
+        if (name := exact_id(draft.same)) in self._seen:
+            return DUPLICATE
+        doc = Document(url="", text=draft.text)
+        self._fingerprint(doc)
+        asked = self._index.check(doc.doc_id, doc.signature, doc.shingle_count, name)
+        if (match := self._loop.run_until_complete(asked)) is not None:
+            return DUPLICATE if match.exact else NEAR
+        self._seen.add(name)
+        return ""
+
+    def know(self, text: str, owner: str) -> None:
+        """Take note of a text that is there already: drafts like it are refused."""
+        doc = Document(url="", text=text)
+        self._fingerprint(doc)
+        self._loop.run_until_complete(self._index.check(doc.doc_id, doc.signature, doc.shingle_count, owner))
+
+
+@contextmanager
+def sieve_of(config: Config) -> Iterator[Sieve]:
+    """Raises: InputError where an evaluation set cannot be used."""
+    sieve = Sieve(config)
+    try:
+        yield sieve
+    finally:
+        sieve.close()

@@ -1,0 +1,147 @@
+"""What `gristmill llm questions` and `synthesize` share: the new folder, who has reviewed them, and what they tell."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawler.config.storage import export_formats
+from crawler.number import number_of
+from crawler.operations.answer import Answer, Fields
+from crawler.operations.common import reading, refuse_url
+from crawler.operations.declared import Load, WrongCall
+from crawler.operations.llm_common import (
+    FACTS,
+    NOTHING,
+    declare_job,
+    estimated,
+    facts_of,
+    job_of,
+    problems_of,
+    progress,
+    said_of_calls,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from crawler.llm.author import Author, Made
+    from crawler.llm.job import Done, LlmJob
+
+SENSITIVE = ("medical", "legal")
+
+
+def declare_folder(parser: argparse.ArgumentParser, *, most_tokens: int) -> None:
+    """The job, the new folder, and the domain of the texts."""
+    declare_job(parser, most_tokens=most_tokens)
+    add, names = parser.add_argument, export_formats()
+    add("--out", metavar="DIR", help="a new folder on this machine; without it only with --dry-run")
+    add("--to", choices=names, default="jsonl.zst", help="%(choices)s (jsonl.zst)", metavar="FORMAT")
+    add("--domain", default="general", metavar="WORD", help="what the pages are about; medical and legal need "
+        "--reviewed-by, as do pages that the quality stage read as legal (general)")  # fmt: skip
+    add("--reviewed-by", default="", metavar="NAME", help="the expert who looks at the texts before they are used; "
+        "stands in each record")  # fmt: skip
+
+
+def written(
+    opts: argparse.Namespace, load: Load, author: Author, refusals: Mapping[str, str], checks: int
+) -> Answer:  # fmt: skip
+    """Ask, check, write. refusals: what each reason means; checks: the most of them for each request.
+
+    Raises: WrongCall, InputError, ConfigError, StorageError.
+    """
+    from crawler.dataset.rewrite import corpus_place
+
+    if (opts.out is None) != opts.dry_run:
+        raise WrongCall("expected one of --out DIR and --dry-run")
+    if opts.domain.casefold() in SENSITIVE and not opts.reviewed_by.strip():
+        raise WrongCall(f"--domain {opts.domain}: give --reviewed-by with the expert who looks at the texts")
+    refuse_url(opts.out)
+    now = time.time()
+    with corpus_place(opts.corpus) as place:
+        job = job_of(place, author, opts, load, now)
+        if opts.dry_run:
+            answer = estimated(job)
+            most = checks * answer.facts["requests"]
+            lines = [*answer.lines] if not callable(answer.lines) else []
+            if most:
+                lines.append(f"up to {number_of(most, 'check')} of what comes are not in these figures; the budget is "
+                             "for both")  # fmt: skip
+            return Answer({**answer.facts, **_NONE, "checks": most}, lines)
+        _check_reviewed(job, opts)
+        done, made = _ran(job, author, opts, load, now)
+        answer = _answer(job, done, made, opts, refusals)
+    if done.ran.signal is not None:
+        opts.tell(answer)
+        raise done.ran.signal
+    return answer
+
+
+def _check_reviewed(job: LlmJob, opts: argparse.Namespace) -> None:
+    """Raises: WrongCall where a page is read as legal and nobody is named."""
+    from crawler.llm.pages import is_legal
+
+    if opts.reviewed_by.strip():
+        return
+    found = [str(record["canonical_url"]) for record in job.pages.read() if is_legal(record)]
+    if found:
+        raise WrongCall(f"{number_of(len(found), 'page')} read as legal, such as {found[0]}: give --reviewed-by with "
+                        "the expert who looks at the texts")  # fmt: skip
+
+
+def _ran(job: LlmJob, author: Author, opts: argparse.Namespace, load: Load, now: float) -> tuple[Done, Made]:
+    from crawler.llm.author import AuthorJob, Destination
+    from crawler.llm.model import ProviderError
+    from crawler.llm.named import opened
+    from crawler.llm.synthetic import sieve_of
+    from crawler.observe.publish.derived import Description
+    from crawler.problems import InputError
+
+    config = load()
+    described = Description("synthetic", [job.place])
+    where = Destination(Path(opts.out), opts.to, config.storage.shard_max_bytes, described)
+    with sieve_of(config) as sieve, closing(opened(job.model)) as provider, reading() as tell:
+        try:
+            return AuthorJob(job, author).run(
+                provider,
+                where,
+                sieve,
+                concurrency=opts.concurrency,
+                now=now,
+                after=progress(job, tell, job.estimate().asked),
+            )
+        except ProviderError as error:
+            raise InputError([str(error)]) from None
+
+
+def _answer(
+    job: LlmJob, done: Done, made: Made, opts: argparse.Namespace, refusals: Mapping[str, str]
+) -> Answer:  # fmt: skip
+    facts = NOTHING | facts_of(job, done)
+    facts |= {"out": opts.out if made.files else None, "texts": made.texts, "pages": made.pages}
+    facts |= {"refused": dict(sorted(made.refused.items())), "checks": None}
+    lines = list(said_of_calls(job, done))
+    problems = list(problems_of(job, done))
+    if made.files:
+        lines.append(f"{number_of(made.texts, 'text')} of {number_of(made.pages, 'page')} in {opts.out}, all marked as "
+                     "synthetic")  # fmt: skip
+    elif done.ran.ended == "done":
+        problems.append(f"no text was taken, so {opts.out} was not written")
+    else:
+        problems.append(f"{opts.out} is written once all is asked; a smaller --sample takes part of the same pages")
+    lines += [f"{number_of(count, 'text')} refused: {refusals[why]}" for why, count in made.refused.most_common()]
+    return Answer(facts, lines, problems)
+
+
+_NONE: dict[str, Any] = {"out": None, "texts": 0, "refused": {}}
+FOLDER_FACTS: Fields = {
+    "out": ("string or null", "the folder that was written"),
+    "texts": ("integer", "texts in it"),
+    "refused": ("object", "texts that were not taken, by why"),
+    "checks": ("integer or null", "with --dry-run: the most checks that come on top"),
+    **{name: field for name, field in FACTS.items() if name not in ("rows", "corpus_version")},
+    "pages": ("integer or null", "with a text in the folder; with --dry-run: that may go out"),
+}
+"""Fields of every answer."""
