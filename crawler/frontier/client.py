@@ -98,8 +98,7 @@ class Frontier(Shards):
         ahead = int(answer) / 1000
         if ahead > self._ahead + SET_BACK_SECONDS:
             logger.warning(
-                "the server's clock was set back by %.0f s: the crawl goes on by the time that it had, and its records "
-                "bear that time",
+                "the server's clock was set back by %.0f s; the crawl and its records keep the time that was reached",
                 ahead - self._ahead,
             )
         self._ahead = connection.ahead = ahead
