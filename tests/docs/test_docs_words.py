@@ -15,6 +15,10 @@ def test_the_docs_have_no_more_words_than_is_allowed():
     assert sum(counts().values()) <= MOST, "take some out: python scripts/count_words.py shows the pages"
 
 
+def test_the_changelog_is_three_pages_long():
+    assert words(PROJECT / "CHANGELOG.md") <= 2_500
+
+
 def test_every_page_is_counted_and_only_those_that_a_command_writes_have_no_words():
     found = counts()
     assert set(found) == {page.relative_to(PROJECT / "docs").as_posix() for page in (PROJECT / "docs").rglob("*.md")}
