@@ -262,7 +262,7 @@ class DropReason:
     )
     HOLD_NO_CONTACT = _policy(
         "hold_no_contact",
-        "Its address is not on this machine, and CRAWLER_CONTACT names nobody: a later run with a contact asks it.",
+        "Its address is not on this machine, and CRAWLER_CONTACT is not set: a later run with a contact requests it.",
         "nothing outside this machine is asked while CRAWLER_CONTACT is not set",
         weight=Weight.HOLD,
         asked=False,

@@ -18,7 +18,7 @@ _LACKS = {
     errno.ENOBUFS: "this machine has no memory left for its network: give it more, or run less on it",
     errno.ENOSPC: "a disk of this machine is full: free space on it",
     errno.EDQUOT: "this user's share of a disk is used up: free space on it",
-    errno.EROFS: "a disk of this machine cannot be written: look after it",
+    errno.EROFS: "a disk of this machine is read-only: check it",
 }
 _UNREACHED = frozenset(
     {errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.EPERM, errno.EACCES}
@@ -40,9 +40,9 @@ def perhaps_of_this_machine(error: BaseException) -> str | None:
     for one in _behind(error):
         if isinstance(one, socket.gaierror):
             if one.errno in _NO_ANSWER:
-                return f"no name is looked up ({one.strerror}): see to this machine's DNS (/etc/resolv.conf)"
+                return f"host names cannot be resolved ({one.strerror}): check this machine's DNS (/etc/resolv.conf)"
         elif _number_of(one) in _UNREACHED:
-            return f"no host is reached ({os.strerror(_number_of(one))}): see to this machine's network"
+            return f"no host can be reached ({os.strerror(_number_of(one))}): check this machine's network"
     return None
 
 

@@ -61,7 +61,7 @@ def _model(lines: Iterator[tuple[int, str]], size: int) -> Model:
             words = [*SPECIAL, *(name for name, _, _ in rows if name not in SPECIAL)]
             number = {name: at for at, name in enumerate(words)}
             if len(number) != len(words) or len({name for name, _, _ in rows}) != len(rows):
-                raise _Damaged("a word stands twice among the 1-grams")
+                raise _Damaged("a word is listed twice among the 1-grams")
             orders.append(_unigrams(rows, number))
             continue
         orders.append(_longer(rows, number, orders, length))
@@ -83,7 +83,7 @@ def _counts(lines: Iterator[tuple[int, str]], size: int) -> list[int]:
             raise _Damaged(f"line {at}: expected ngram {len(found) + 1}=COUNT")
         found.append(int(count))
     if not found or sum(found) * _LEAST_LINE > size:
-        raise _Damaged(f"{sum(found):,} n-grams are said to follow in {size:,} bytes")
+        raise _Damaged(f"its head announces {sum(found):,} n-grams, too many for its {size:,} bytes")
     return found
 
 
@@ -126,6 +126,6 @@ def _longer(rows: list[tuple[str, float, float]], number: dict[str, int], orders
     keys = context * size + units[:, -1]
     order = np.argsort(keys, kind="stable")
     if len(keys) and (np.diff(keys[order]) == 0).any():
-        raise _Damaged(f"a {length}-gram stands twice")
+        raise _Damaged(f"a {length}-gram is listed twice")
     logp, lost = (np.array([row[at] for row in rows], np.float64)[order] for at in (1, 2))
     return Grams(keys[order], logp, lost)

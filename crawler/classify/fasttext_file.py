@@ -105,7 +105,7 @@ class _Bytes:
 
     def _need(self, size: int, what: str) -> None:
         if size > self.left:
-            raise _Damaged(f"it ends within {what}: {size:,} bytes are said to follow, {self.left:,} do")
+            raise _Damaged(f"it ends within {what}: {self.left:,} of {size:,} bytes are there")
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,11 @@ def _model(data: _Bytes, wanted: str) -> FastText:
     (also,) = data.numbers("?")
     out = _matrix(data, quantised and also, "its output matrix")
     if (rows.rows, rows.columns) != (len(words) + behind, head.dim):
-        raise _Damaged(f"its input matrix is {rows.rows} × {rows.columns}, {len(words) + behind} × {head.dim} was said")
+        raise _Damaged(
+            f"its input matrix is {rows.rows} × {rows.columns} instead of {len(words) + behind} × {head.dim}"
+        )
     if (out.rows, out.columns) != (len(labels), head.dim):
-        raise _Damaged(f"its output matrix is {out.rows} × {out.columns}, {len(labels)} × {head.dim} was said")
+        raise _Damaged(f"its output matrix is {out.rows} × {out.columns} instead of {len(labels)} × {head.dim}")
     if wanted not in labels:
         named = ", ".join(labels[:10]) + (f" and {len(labels) - 10} more" if len(labels) > 10 else "")
         raise _Damaged(f"it has no label {wanted!r}; it has {named}")
@@ -181,9 +183,9 @@ def _dictionary(data: _Bytes, head: _Head) -> tuple[list[bytes], list[str], list
     size, words, labels = data.numbers("3i")
     _, pruned = data.numbers("qq")
     if not (words >= 0 and labels >= 1 and words + labels == size) or size * 10 > data.left:
-        raise _Damaged(f"its dictionary is said to have {words} words and {labels} labels")
+        raise _Damaged(f"its dictionary announces {words} words and {labels} labels")
     if pruned > head.buckets or pruned * 8 > data.left:
-        raise _Damaged(f"its list of kept buckets is said to have {pruned} entries")
+        raise _Damaged(f"its list of kept buckets announces {pruned} entries")
     found: list[bytes] = []
     names: list[str] = []
     counts: list[int] = []
@@ -198,7 +200,7 @@ def _dictionary(data: _Bytes, head: _Head) -> tuple[list[bytes], list[str], list
         else:
             raise _Damaged("its dictionary has words behind its labels, or entries that are neither")
     if (len(found), len(names)) != (words, labels):
-        raise _Damaged(f"its dictionary has {len(found)} words and {len(names)} labels, {words} and {labels} were said")
+        raise _Damaged(f"its dictionary has {len(found)} words and {len(names)} labels instead of {words} and {labels}")
     pairs = [data.numbers("ii") for _ in range(max(pruned, 0))]
     return found, names, counts, dict(pairs) if pruned >= 0 else None
 
@@ -222,7 +224,7 @@ def _matrix(data: _Bytes, quantised: bool, what: str) -> Matrix:
 def _product(data: _Bytes, what: str) -> tuple[int, tuple[int, int], NDArray[np.float32]]:
     dim, parts, width, last = data.numbers("4i")
     if min(dim, parts, width, last) < 1 or (parts - 1) * width + last != dim:
-        raise _Damaged(f"{what} is said to have {parts} parts of {width} and {last} of {dim}")
+        raise _Damaged(f"{what} announces {parts} parts of {width} and {last} of {dim}")
     return parts, (width, last), data.array(np.float32, dim * _CENTROIDS, what)
 
 

@@ -26,7 +26,7 @@ class Command(ProjectCommand, ScrapyCommand):
 
     requires_crawler_process = True
     example = "diagnose corpus"
-    usage = "[options] CORPUS_DIR | --archive GLOB_OR_URL | --live NAME=VALUE…"
+    usage = "[options] CORPUS_DIR | --archive … | --live …"
     fields: ClassVar[Fields] = {
         "source": ("string", "where the records come from"),
         "total": ("integer", "documents that were read"),

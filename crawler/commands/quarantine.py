@@ -46,7 +46,7 @@ class Command(ProjectCommand, ScrapyCommand):
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Declare --release."""
         parser.add_argument(
-            "--release", metavar="DOMAIN", help="end it, keep what was held, and measure the domain anew"
+            "--release", metavar="DOMAIN", help="end it, keep what was held, and measure the yield of the domain afresh"
         )
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer:
@@ -92,7 +92,7 @@ async def _release(yields: SharedYields, domain: str, config: Config) -> tuple[s
         if pages:
             tell_outdated(place)
         left = sum(1 for _ in waiting(place, choice)) if held else 0
-    state = "is released" if fell or held else "is not in quarantine; its usual yield is measured anew"
+    state = "is released" if fell or held else "is not in quarantine; its usual yield is measured afresh"
     refused = f"; {left:,} stay held: the corpus refuses them (`{program()} dataset log`)" if left else ""
     return f"{domain} {state}: {pages:,} held page(s) are kept from now on{refused}", pages
 

@@ -25,9 +25,7 @@ def read_address_delays(path: str) -> dict[str, float]:
             continue
         network, seconds = _line(words, f"line {number}")
         if found.setdefault(network, seconds) != seconds:
-            raise ValueError(
-                f"line {number}: {network} stands there twice, with {found[network]:g} s and {seconds:g} s"
-            )
+            raise ValueError(f"line {number}: {network} is listed twice, with {found[network]:g} s and {seconds:g} s")
         if len(found) > MAX_NETWORKS:
             raise ValueError(f"more than {MAX_NETWORKS} networks")
     return found

@@ -32,7 +32,7 @@ class BrowserConfig:
                                  "are kept of one page; what comes beyond is left out", minimum=0)  # fmt: skip
     max_scrolls: int = setting("BROWSER_MAX_SCROLLS", 5, "how often a page is scrolled to its end while it grows",
                                minimum=0, maximum=1000)  # fmt: skip
-    recycle_pages: int = setting("BROWSER_RECYCLE_PAGES", 200, "the browser is started anew after so many pages",
+    recycle_pages: int = setting("BROWSER_RECYCLE_PAGES", 200, "the browser is restarted after so many pages",
                                  minimum=1, digest=False)  # fmt: skip
     idle_seconds: float = setting("BROWSER_IDLE_SECONDS", 60.0, "the browser is closed when no page has needed it for so "
                                   "long, and starts again with the next; 0 = never", minimum=0.0,

@@ -59,7 +59,9 @@ def has_password(text: str) -> bool:
 def check_folder(value: str) -> str | None:
     """What is wrong with the URL of a folder; None where nothing is."""
     if has_password(value):
-        return "credentials do not stand in a URL, which is logged and recorded: give them in the environment (AWS_…)"
+        return (
+            "credentials may not be part of a URL, which is logged and recorded: give them in the environment (AWS_…)"
+        )
     return None
 
 

@@ -33,7 +33,7 @@ def proxy_address(text: str) -> ProxyAddress:
     """What one URL of EGRESS_PROXIES says. Raises: ValueError with a sentence that shows no credentials."""
     parts = urlsplit(text)
     if "@" in parts.netloc:
-        raise ValueError(f"credentials do not stand in a URL, which is logged: give {_REFERENCE}")
+        raise ValueError(f"credentials may not be part of a URL, which is logged: give {_REFERENCE}")
     try:
         port = parts.port
     except ValueError as error:
@@ -47,7 +47,7 @@ def proxy_address(text: str) -> ProxyAddress:
     if parts.query:
         given = parse_qsl(parts.query, keep_blank_values=True)
         if [name for name, _ in given] != ["login"] or not _LOGIN.fullmatch(given[0][1]):
-            raise ValueError(f"of a login only its place is said: {_REFERENCE}")
+            raise ValueError(f"a login is given by its place only: {_REFERENCE}")
         login = given[0][1]
     return ProxyAddress(parts.scheme, parts.hostname, port, login)
 
@@ -63,6 +63,6 @@ def check_proxies(value: tuple[str, ...]) -> str | None:
         except ValueError as error:
             return str(error)
         if name in seen:
-            return f"{name} stands there twice: one proxy more is another address"
+            return f"{name} is listed twice: name each proxy once"
         seen.add(name)
     return None

@@ -180,10 +180,10 @@ class Egress:
         proxy, site = request.meta.pop(THROUGH, None), site_of(urlsplit(request.url).hostname or "")
         if isinstance(error, NoProxyError):
             if self._unusable or self.health.none_for() >= OUTAGE_SECONDS:
-                self._stop(f"{error}; see to them, then run the same command again")
+                self._stop(f"{error}; check them, then run the same command again")
             elif not self._said:
                 self._said = True
-                log.warning("%s; nothing leaves meanwhile", error)
+                log.warning("%s; no request is sent until one serves again", error)
             raise PutBack(time.time() + _PAUSE) from error
         if isinstance(error, NotReachedError):
             await self._look_at_unreached(error, site)

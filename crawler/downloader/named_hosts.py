@@ -52,8 +52,8 @@ def problem_of(config: Config, hosts: Collection[str]) -> str | None:
     names = " and ".join(sorted(hosts))
     if allow:
         where = "is on this machine or in a private network" if len(hosts) == 1 else "are not open to everybody"
-        return f"{names} {where}, which a crawl opens only where it is told to: add --allow-local, or {' '.join(said)}"
-    return f"{names}: the crawl connects to no such port: add {' '.join(said)}"
+        return f"{names} {where}, where a crawl connects only if you allow it: add --allow-local, or {' '.join(said)}"
+    return f"{names}: the crawl does not connect to this port: add {' '.join(said)}"
 
 
 def _refused(config: Config, host: str) -> list[str]:

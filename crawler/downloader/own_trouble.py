@@ -49,7 +49,7 @@ class OwnTrouble:
             raise PutBack(time.time()) from error
         sentence = perhaps_of_this_machine(found)
         if named and sentence is None:
-            sentence = "no name is looked up in time: see to this machine's DNS (/etc/resolv.conf)"
+            sentence = "host names are not resolved in time: check this machine's DNS (/etc/resolv.conf)"
         if sentence is not None:
             await self._judge(sentence, host, error, named=named)
 
@@ -65,5 +65,5 @@ class OwnTrouble:
             self._stop(f"{sentence}; then run the same command again")
         elif not self._said:
             self._said = True
-            log.warning("%s; nobody is judged meanwhile", sentence)
+            log.warning("%s; no page is judged until then", sentence)
         raise PutBack(time.time() + _PAUSE) from error

@@ -157,8 +157,8 @@ def _connect(proxy: Proxy, address: str, port: int) -> Words:
 
 def _login_refused(proxy: Proxy) -> str:
     if not proxy.user:
-        return "asks for a login: name its place by ?login=env:NAME"
-    return f"does not accept this login: see to {proxy.address.login}"
+        return "requires a login: give its place as ?login=env:NAME"
+    return f"does not accept this login: check {proxy.address.login}"
 
 
 def _socks(proxy: Proxy, address: str, port: int) -> Words:
@@ -209,4 +209,4 @@ def _socks_greeting(proxy: Proxy) -> Words:
 
 
 def _no_socks(proxy: Proxy) -> NoTunnelError:
-    return NoTunnelError(f"{proxy.name} is no forward proxy for socks5: it does not speak it", Blame.PROXY)
+    return NoTunnelError(f"{proxy.name} is no forward proxy for socks5: it does not speak SOCKS5", Blame.PROXY)

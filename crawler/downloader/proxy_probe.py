@@ -75,8 +75,8 @@ def launch_problems(config: Config) -> tuple[list[str], list[str]]:
         ]
     away = [said for said in found.values() if said]
     if len(away) == len(proxies):
-        return [f"EGRESS_PROXIES: {'; '.join(away)}: nothing leaves directly instead", *problems], []
-    return problems, [f"EGRESS_PROXIES: {said}: the others take its sites meanwhile" for said in away]
+        return [f"EGRESS_PROXIES: {'; '.join(away)}: no request is sent without a proxy", *problems], []
+    return problems, [f"EGRESS_PROXIES: {said}: its sites go through the others" for said in away]
 
 
 def _said(proxy: Proxy, words: Words, seconds: float) -> None:

@@ -83,7 +83,7 @@ def hindrance(request: PageRequest) -> str:
     if place.remote:
         return f"{place.url} is in a store: use `gristmill dataset rejudge`"
     if set(",#") & set(str(place.root.resolve())):
-        return f"{place.url}: a comma or # in its path cannot stand in CLASSIFIERS; give the folder another name"
+        return f"{place.url}: CLASSIFIERS cannot hold a path with a comma or #; give the folder another name"
     if not any(entry["kind"] == ARCHIVE for entry in place.manifest()["files"]):
         return (
             f"{place.url} has no archive, so that its pages cannot be judged again; train the model with `gristmill "

@@ -102,8 +102,7 @@ class Frontier(Shards):
         way = "back" if ahead > before + SET_SECONDS else "on" if ahead < min(before, 0.0) - SET_SECONDS else ""
         if way:
             logger.warning(
-                "the server's clock was set %s by %.0f s: the crawl goes on by the time that it had, and its records "
-                "bear that time",
+                "the server's clock was set %s by %.0f s; the crawl and its records keep the time that was reached",
                 way,
                 abs(ahead - before),
             )

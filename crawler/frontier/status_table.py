@@ -56,7 +56,7 @@ def _totals(view: Overview) -> list[str]:
         f"  {view.fetchable:,} may be fetched within a minute{oldest}",
     ]
     if suspects := sum(scope.suspects for scope in view.scopes):
-        lines.append(f"  {number_of(suspects, 'URL')} tried alone, because workers died with such pages in hand")
+        lines.append(f"  {number_of(suspects, 'URL')} tried alone, because a worker died while fetching them")
     if view.parked:
         lines.append(f"  {view.parked:,} wait for their next visit, {_first_visit(view.next_visit_in)}")
     return lines
@@ -100,7 +100,7 @@ def _what_stays(view: Overview) -> list[str]:
 
 def _first_visit(seconds: float | None) -> str:
     if seconds is None:
-        return "all of them taken up"
+        return "all of them in work"
     due = "some of them may be due for a run with RECRAWL"  # 0: or nobody has looked yet
     return f"the first in {humane(seconds)} at the earliest" if seconds >= 1 else due
 

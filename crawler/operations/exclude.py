@@ -173,7 +173,7 @@ def _finish(config: Config, place: Place) -> Answer:
         forgotten = forget_elsewhere(config, place, refused_domains(place), withdrawn_urls(place))
     except (FrontierError, DedupError) as error:
         return _with_images(
-            Answer(NOTHING, lines, [f"frontier or duplicate index were not told again ({error})"]), left
+            Answer(NOTHING, lines, [f"frontier or duplicate index could not be updated ({error})"]), left
         )
     lines.append(f"of all withdrawals so far: {forgotten}")
     return _with_images(Answer({**NOTHING, "forgotten": forgotten._asdict()}, lines), left)
@@ -191,10 +191,10 @@ def _undo(config: Config, place: Place, opts: argparse.Namespace) -> Answer:
     if domains:
         try:
             if not take_again(config, place, domains):
-                lines.append("no frontier is at hand: one that was told refuses the domains until it is told, too, by "
-                             "the same command with -s REDIS_URL=…")  # fmt: skip
+                lines.append("no frontier was found here; one elsewhere refuses the domains until the same "
+                             "command runs with -s REDIS_URL=…")  # fmt: skip
         except FrontierError as error:
-            problems.append(f"the frontier was not told ({error}); run the same command again")
+            problems.append(f"the frontier could not be updated ({error}); run the same command again")
     return Answer({**NOTHING, "undone": opts.undo}, lines, problems)
 
 

@@ -54,9 +54,9 @@ class Forgotten(NamedTuple):
             return ""
         names = ", ".join(map(repr, self.untold))
         return (
-            f"; not told: the frontier of {'crawl' if len(self.untold) == 1 else 'crawls'} {names}. Its workers read "
-            "withdrawals.jsonl when they start, and ask for none of it; the same command with -s REDIS_URL=… (of a "
-            "corpus in a store also -s CORPUS_SPOOL_DIR=FOLDER) drops what waits and frees claims there"
+            f"; not updated: the frontier of {'crawl' if len(self.untold) == 1 else 'crawls'} {names}. Its workers "
+            "read withdrawals.jsonl when they start, and request none of it; the same command with -s REDIS_URL=… "
+            "(of a corpus in a store also -s CORPUS_SPOOL_DIR=FOLDER) drops what waits and frees claims there"
         )
 
 

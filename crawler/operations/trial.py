@@ -217,6 +217,6 @@ WORK = Work(
             "with --memory: side, planted (share by how often), once and several_times (shares of its own pages "
             "without and with copies, or null), pages and repeated (how many of these)",
         ),
-        "weak": ("list of string", "what the answer cannot bear"),
+        "weak": ("list of string", "why the answer may be weak"),
     },
 )

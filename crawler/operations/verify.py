@@ -161,7 +161,7 @@ WORK = Work(
         "records": ("integer", "records in them"),
         "superseded": ("integer", "records that a later one replaces without any fault"),
         "surplus": ("integer", "records that should not be there, because each page may be there once"),
-        "doubled": ("integer", "those of another visit, crawl or archive than the record that stands"),
+        "doubled": ("integer", "those of another visit, crawl or archive than the record that counts"),
         "expired": ("object", "archives that went because of their age, and records that name one"),
         "sealed": ("integer", "files of crashed workers that --fix finished"),
         "removed": ("integer", "records that --fix removed"),

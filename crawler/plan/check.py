@@ -56,7 +56,7 @@ def _of_crawl(crawl: Crawl, config_of: ConfigOf) -> Iterator[str]:
         yield from error.problems
         return
     if any("money" in bounds for bounds in crawl.limits.values()) and not Prices.of(config.report).shown:
-        yield f"limits: money is limited and nothing has a price: set {_PRICES}"
+        yield f"limits: money is limited, but nothing has a price: set {_PRICES}"
 
 
 @contextmanager

@@ -84,7 +84,7 @@ def _crawl(
     if given is None:
         given = value.mapping((*_CRAWL, "steps"), f"expected a crawl with the keys {', '.join(_CRAWL)}")
         if "steps" in given:
-            given.pop("steps").key_problem("steps stand once, beside crawls: they run after all of them")
+            given.pop("steps").key_problem("steps belong beside crawls, once: they run after all of them")
     if not value.is_mapping:
         return None
     if not name and "name" not in given:
@@ -123,7 +123,7 @@ def _settings(value: Value, known: Collection[str]) -> dict[str, str]:
         else:
             text = _joined(one)
             if has_password(text):
-                one.problem(f"a password does not stand in a plan: set CRAWLER_{name} in the environment")
+                one.problem(f"a password may not be part of a plan: set CRAWLER_{name} in the environment")
                 continue
             found[name] = text
             for problem in _problems_of(name, text):
@@ -231,7 +231,7 @@ def _words(text: str) -> tuple[str, ...]:
     if sign := next((word for word in written if _SHELL.fullmatch(word)), None):
         raise ValueError(f"no shell reads a step, so {sign!r} would be a word of the command: write one command a step")
     if other := next((name for word in words for name in _PLACES.findall(word) if name != RUN_PLACE), None):
-        raise ValueError(f"{other} stands for nothing: {RUN_PLACE} is the name of the run")
+        raise ValueError(f"{other} has no meaning here: {RUN_PLACE} is the name of the run")
     if words[:1] in (("gristmill",), ("scrapy",)):
         words = words[1:]
     if not words:

@@ -179,9 +179,9 @@ def _nothing() -> Iterator[None]:
 
 def _meaning(code: int) -> str:
     if code in (130, 143):
-        return "it was asked to end; the same call goes on from here"
+        return "it was asked to end; the same command continues from here"
     if code == 2:
         return "the call is wrong, and a second try would change nothing"
     if code == 3:
         return "a gate does not hold, and a second try would change nothing"
-    return "what it says stands above; the same call goes on from here"
+    return "its output is above; the same command continues from here"

@@ -54,7 +54,7 @@ class Purse:
         granted, reached = await budget.ask(wanted, self._in_flight.unfinished, self._spent())
         if reached and not self.empty:
             log.warning(
-                "FRONTIER_BUDGET: the limit %s is reached: what is in hand is finished, and the crawl ends", reached
+                "FRONTIER_BUDGET: the limit %s is reached; URLs in progress are finished, then the crawl ends", reached
             )
             self._stats.set_value(LIMITED, reached)
         self.empty = bool(reached)

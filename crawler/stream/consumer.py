@@ -71,7 +71,7 @@ def consume(source: Source, table: Table, *, follow: bool) -> str:
             lacks = next((at.lacks for at in table.positions().values() if at.lacks), "")
             if follow and lacks != said:
                 log.warning(
-                    "the stream lacks %s: the table is behind until it begins anew", lacks or "nothing any more"
+                    "the stream lacks %s: the table is behind until the stream starts over", lacks or "nothing any more"
                 )
             said = lacks
         elif not follow:
@@ -122,7 +122,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if lacks:
         first = f"{shared}, then " if shared else ""
         sys.stderr.write(
-            f"error: {opts.url} lacks {lacks}, so that the table is behind; {first}begin the stream anew with "
+            f"error: {opts.url} lacks {lacks}, so that the table is behind; {first}start the stream over with "
             "`gristmill stream … --from beginning`\n"
         )
     elif shared:

@@ -199,6 +199,6 @@ class Outgoing:
 def taken_over(url: str) -> str:
     """Said where another sender has begun the stream anew."""
     return (
-        f"{url}: another `gristmill stream` has begun this stream anew; end that one and take it over with "
+        f"{url}: another `gristmill stream` has started this stream over; end that one and take it over with "
         "--from beginning, or name another stream"
     )

@@ -52,7 +52,7 @@ class RedisTarget:
             if isinstance(said, (redis_errors.AuthenticationError, redis_errors.NoPermissionError)):
                 raise FrontierMisconfigured(
                     f"{self._server} refuses the user or the password: {said}; the user is part of the address, the "
-                    "password stands in STREAM_PASSWORD"
+                    "password belongs in STREAM_PASSWORD"
                 ) from error
             why = untrusted(error) or f"does not answer ({error}); start it, or correct the address"
             raise FrontierUnavailable(f"the server of the stream at {self._server} {why}") from error
@@ -111,7 +111,7 @@ class RedisTarget:
             raise LostError from None
         for answer in answers:
             if isinstance(answer, Exception) and "equal or smaller" not in str(answer):
-                raise Problem(f"{self.url}: refuses a message ({answer}); nothing of it is lost, see to the server")
+                raise Problem(f"{self.url}: refuses a message ({answer}); nothing of it is lost; check the server")
         if any(isinstance(answer, Exception) for answer in answers):
             there = self.present(epoch, {})
             if there is None or there.epoch != epoch:

@@ -132,7 +132,7 @@ class Sender:
                 work = then
             else:
                 return
-        raise StorageError(f"{self._target.url}: the server is started again and again; see to it")
+        raise StorageError(f"{self._target.url}: the server keeps restarting; check it")
 
     # --- what is new -------------------------------------------------------------------------------------------------
     def _tell(self) -> None:
@@ -190,7 +190,7 @@ class Sender:
                 self._standing, self._begun, self._unsettled = standing, begun, False
                 self._settle_at = time.monotonic() + _SHARE * (time.monotonic() - began)
                 return
-        log.warning("%s changes faster than it is read; what has left it is told later", self._place.url)
+        log.warning("%s changes faster than it is read; removed pages are sent later", self._place.url)
 
     def _read_all(self, kind: str) -> None:
         later: dict[bytes, Found] = {}

@@ -72,7 +72,7 @@ def test_a_page_goes_with_its_copies_from_records_and_archive_and_nobody_was_at_
     assert done["forgotten"] == {"queued": None, "claims": None, "untold": ("letters",)}
     said = capsys.readouterr().out
     assert "3 records of these are copies under other addresses:" in said and f"    {MIRROR}/nearly\n" in said
-    assert "not told: the frontier of crawl 'letters'" in said and "-s REDIS_URL=" in said
+    assert "not updated: the frontier of crawl 'letters'" in said and "-s REDIS_URL=" in said
     assert lineage(corpus.path).code == 0
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,26 @@ def test_each_command_of_the_help_explains_itself_under_the_name_that_was_typed(
     assert LINES[name] in " ".join(shown.out.split())
     assert f"Example: gristmill {name}" in " ".join(shown.out.split())
     assert "scrapy" not in shown.out.lower()
+    assert [line for line in shown.out.splitlines() if len(line) > 80] == []
+
+
+OPERATIONS = [
+    (name, operation)
+    for name in LINES
+    for operation in getattr(import_module(f"crawler.commands.{name}").Command, "operations", {})
+]
+
+
+@pytest.mark.parametrize(("name", "operation"), OPERATIONS)
+def test_the_help_of_each_operation_fits_a_terminal(gristmill, name, operation) -> None:
+    shown = gristmill(name, operation, "--help")
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.startswith(f"usage: gristmill {name} {operation}")
+    assert [line for line in shown.out.splitlines() if len(line) > 80] == []
+
+
+def test_every_command_with_operations_is_among_those_whose_help_is_measured() -> None:
+    assert {name for name, _ in OPERATIONS} >= {"dataset", "frontier", "plan", "classify", "llm", "botkey"}
 
 
 def test_the_line_of_a_command_is_the_same_under_both_names(scrapy) -> None:

@@ -171,7 +171,7 @@ SECRET = "s3://AKIAEXAMPLE:very%2Fsecret@bucket/corpus"
     ids=["setting", "corpus", "archives", "archive"],
 )
 def test_a_url_with_credentials_is_refused_without_showing_them(ask):
-    with pytest.raises((ConfigError, StorageError), match="credentials do not stand in a URL") as caught:
+    with pytest.raises((ConfigError, StorageError), match="credentials may not be part of a URL") as caught:
         ask()
     assert "secret" not in str(caught.value)
     assert "AKIAEXAMPLE" not in str(caught.value)

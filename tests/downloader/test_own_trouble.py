@@ -163,7 +163,7 @@ def test_a_machine_without_any_route_is_accused_by_its_first_host(monkeypatch):
     clock.advance(reach.OUTAGE_SECONDS + 1)
     assert look_at(trouble, no_route) is not None
     assert len(said) == 1
-    assert "no host is reached" in said[0]
+    assert "no host can be reached" in said[0]
 
 
 class ManySites(LoopbackServer):

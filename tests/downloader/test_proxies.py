@@ -108,7 +108,7 @@ def test_a_login_that_is_missing_or_wrong_is_the_proxys_trouble_and_not_shown():
     ):
         error = refused(words, *answers)
         assert error.blame is Blame.PROXY
-        assert "this login: see to env:PORTER" in str(error) or "asks for a login" in str(error)
+        assert "this login: check env:PORTER" in str(error) or "requires a login" in str(error)
         assert "cret" not in str(error)
     assert "cret" not in repr(HTTP_LOGIN) + repr(SOCKS_LOGIN)
 
@@ -133,7 +133,7 @@ def test_a_greeting_takes_any_word_about_a_site_as_a_sign_of_life():
         ("http://:3128", "with a port"),
         ("http://proxy.example:3128/path", "no path"),
         ("http://proxy.example:3128?user=x", "?login=env:NAME"),
-        ("http://a.example:1,http://b.example:2,http://a.example:1", "stands there twice"),
+        ("http://a.example:1,http://b.example:2,http://a.example:1", "is listed twice"),
         (",", "an entry is empty"),
         (" ", "an entry is empty"),
         ("http://a.example:1,", "an entry is empty"),

@@ -193,7 +193,7 @@ def test_the_longest_network_says_the_delay(tmp_path):
         ("\n10.0.0.1/8 2", "line 2: expected a network and seconds"),
         ("10.0.0.0/8 -1", "line 1: expected seconds from 0"),
         ("10.0.0.0/8 nan", "line 1: expected seconds from 0"),
-        ("10.0.0.0/8 1\n10.0.0.0/8 2", "line 2: 10.0.0.0/8 stands there twice"),
+        ("10.0.0.0/8 1\n10.0.0.0/8 2", "line 2: 10.0.0.0/8 is listed twice"),
     ],
 )
 def test_a_file_of_networks_that_cannot_be_read_is_refused_by_line(tmp_path, text, said):

@@ -218,7 +218,7 @@ def test_a_sender_whose_stream_was_taken_over_stops(line, folder):
     folder.filled(range(2))
     line.send()
     line.send(state="other")
-    with pytest.raises(StreamError, match="another `gristmill stream` has begun this stream anew"):
+    with pytest.raises(StreamError, match="another `gristmill stream` has started this stream over"):
         line.send()
     assert assert_equal(line) == 2
 
@@ -481,7 +481,7 @@ def test_a_second_table_with_the_group_of_the_first_is_told_to_take_its_own(line
     line.send()  # trims what the group has read
     assert main([line.url, str(line.folder / "third.duckdb")]) == 1
     said = capsys.readouterr().err
-    assert "give each table a group of its own with --group NAME, then begin the stream anew" in said
+    assert "give each table a group of its own with --group NAME, then start the stream over" in said
 
 
 def test_a_consumer_speaks_of_the_address_and_a_wrong_one_is_a_wrong_call(tmp_path, capsys):

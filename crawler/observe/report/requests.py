@@ -179,7 +179,7 @@ def _stay_whole(addresses: Iterable[str]) -> bool:
 
 
 def _domain_table(rows: list[Domain]) -> Table:
-    table = _with_figures("requests", "fruitless", "tokens a request")
+    table = _with_figures("requests", "without yield", "tokens a request")
     table.add_column("domain", overflow="fold", no_wrap=_stay_whole(row.domain for row in rows))
     advises = any(row.excludes for row in rows)
     if advises:

@@ -167,7 +167,8 @@ def _requests(asked: list[Brought]) -> Iterator[_Table]:
 
 
 def _domain_line(domain: Domain) -> str:
-    said = f"{domain.domain}: {domain.fruitless:,} fruitless, {domain.tokens / domain.requests:,.0f} tokens a request"
+    worth = f"{domain.tokens / domain.requests:,.0f} tokens a request"
+    said = f"{domain.domain}: {domain.fruitless:,} without yield, {worth}"
     return said + (f"; exclude in the allowlist: {', '.join(domain.excludes)}" if domain.excludes else "")
 
 
