@@ -46,7 +46,7 @@ def check(opts: argparse.Namespace) -> None:
     what = [name for name in _WHAT if getattr(opts, name)]
     alone = [name for name in ("again", "undo") if getattr(opts, name) not in (False, None)]
     if len(alone) == 2 or (alone and what):
-        raise WrongCall(f"--{alone[0]} stands alone, with --reason and --by")
+        raise WrongCall(f"--{alone[0]} goes with --reason and --by only")
     if not (what or alone):
         raise WrongCall(
             "nothing to withdraw is given: use --domain, --licence or --allowlist, or --url, --urls or --containing"

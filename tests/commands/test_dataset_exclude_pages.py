@@ -110,8 +110,8 @@ def test_a_line_that_is_no_url_is_named_and_nothing_is_done(corpus, tmp_path):
     [
         (["--url", "birch.example/x", "--reason", "x"], "did you mean 'https://birch.example/x'"),
         (["--url", LETTER], "--reason is missing"),
-        (["--again", "--url", LETTER], "--again stands alone"),
-        (["--undo", "1", "--again", "--reason", "x"], "stands alone"),
+        (["--again", "--url", LETTER], "--again goes with --reason and --by only"),
+        (["--undo", "1", "--again", "--reason", "x"], "goes with --reason and --by only"),
         (["--undo", "1"], "--reason is missing"),
         (["--containing", "x", "--url", LETTER, "--reason", "x"], "finds the pages itself"),
         (["--containing", " \u00ad", "--reason", "x"], "expected words"),

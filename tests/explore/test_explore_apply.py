@@ -42,7 +42,7 @@ def test_apply_makes_the_next_version_with_these_thresholds_and_the_pages_show_i
     assert "Apply: make the next version" in desk.page("/0/what-if", *values.items())
     assert desk.post("/0/what-if", **values).status == 303
     page = settled(desk)
-    assert "Version 2 stands" in page or "Version 3 stands" in page, page
+    assert "Version 2 is complete" in page or "Version 3 is complete" in page, page
     left = desk.catalogues[0].rows("SELECT count(*) FROM records WHERE state = 'kept'")[0][0]
     short = desk.catalogues[0].rows("SELECT count(*) FROM records WHERE reason = 'too_short'")[0][0]
     assert kept > left == 0 and short > 0
