@@ -68,7 +68,8 @@ def measured(corpus: Path, folder: Path, model: str, sample: int) -> Iterator[st
         began = time.monotonic()
         facts = answer_of(OPERATIONS[name].loaded(), *shared, *words).facts
         made = facts.get("texts", facts["rows"])
-        yield (f"{name}: {facts['requests']} requests, {dict(facts['outcomes'])}, {made} taken, refused "
+        ended = {str(how): count for how, count in facts["outcomes"].items()}
+        yield (f"{name}: {facts['requests']} requests, {ended}, {made} taken, refused "
                f"{facts.get('refused', 0)}, {time.monotonic() - began:.0f} s")  # fmt: skip
     yield from false_ones(corpus, folder)
 

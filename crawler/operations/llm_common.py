@@ -194,12 +194,14 @@ def facts_of(job: LlmJob, done: Done) -> dict[str, Any]:
 
 def lines_of(job: LlmJob, done: Done) -> Iterator[str]:
     """The same for a person."""
+    first, *more = said_of_calls(job, done)
+    yield first
     if done.written:
         version = f"version {done.written.version} of the corpus"
         yield f"{job.tool.name}: {number_of(done.written.annotated, 'row')}; {version}"
     else:
         yield f"{job.tool.name}: no new row"
-    yield from said_of_calls(job, done)
+    yield from more
 
 
 def said_of_calls(job: LlmJob, done: Done) -> Iterator[str]:
