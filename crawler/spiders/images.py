@@ -129,8 +129,9 @@ class ImagesSpider(Spider):
     async def _ask_all(self) -> None:
         known = self.folder.ledger.read()
         hosts: defaultdict[str, dict[str, str]] = defaultdict(dict)  # politeness scope → URL to ask by name
-        for one in self.folder.unasked(known):
-            hosts[politeness_scope(one.name, self.config.frontier.scope_by)].setdefault(one.name, one.url)
+        open_ones = ((one.name in known, one.name, one.url) for one in self.folder.unasked(known))
+        for _, name, url in sorted(open_ones, key=lambda one: one[0]):  # what failed before comes last
+            hosts[politeness_scope(name, self.config.frontier.scope_by)].setdefault(name, url)
         room = asyncio.Semaphore(self.config.frontier.max_inflight)
 
         async def ask_host(images: dict[str, str]) -> None:
@@ -156,7 +157,8 @@ class ImagesSpider(Spider):
                 raise
             failed = failed + 1 if fate.outcome == UNREACHABLE else 0
             breaker = self.config.frontier.breaker_failures
-            if rest or fate.outcome.startswith("hold") or (breaker and failed >= breaker):
+            is_held = fate.outcome.startswith("hold") and not fate.redirects  # itself, not where it leads
+            if rest or is_held or (breaker and failed >= breaker):
                 return
 
     async def _tried(self, name: str, url: str) -> tuple[Fate, bytes, bool]:
@@ -226,7 +228,7 @@ class ImagesSpider(Spider):
         outcome, detail, said = file_refusal(decoded.statements, earlier, self.config, response.url)
         fate.signals += map(_plain, said)
         fate.outcome, fate.detail = (outcome, detail) if outcome else (decoded.outcome or KEPT, decoded.detail)
-        fate.facts = _facts(decoded)
+        fate.facts = _facts(decoded) if fate.outcome == KEPT else {}
         return fate, decoded.data if fate.outcome == KEPT else b""
 
     def _fate(self, name: str, request: Request, drop: Drop, *, is_hold: bool = False) -> Fate:

@@ -22,7 +22,7 @@ from tests.images import pictures as p
 from tests.images.test_images_policy import figure, images, jpeg, page, rows_in
 from tests.support import warm
 from tests.support.corpus_crawl import SETTINGS, crawl
-from tests.support.loopback_web import PolicyWeb
+from tests.support.loopback_web import Answer, PolicyWeb
 from tests.support.places import PROJECT
 
 
@@ -150,6 +150,24 @@ def test_a_killed_call_is_continued_without_asking_twice_and_ends_as_an_undistur
     again, undisturbed = members(tmp_path / "out"), members(tmp_path / "undisturbed")
     assert [name for name in undisturbed if again[name] != undisturbed[name] and not name.endswith(".json")] == []
     assert list(again) == list(undisturbed)
+
+
+def test_a_host_that_fails_is_left_alone_and_what_it_was_not_asked_for_comes_first_the_next_time(web, tmp_path):
+    routes = {f"/{n}.jpg": Answer(500) if n < 3 else jpeg(p.picture(n)) for n in range(1, 6)}
+    base = web.site("127.5.0.1", routes)
+    boats = "".join(figure(f"{base}/{n}.jpg", f"Boat {n} of 5") for n in range(1, 6))
+    site = web.site("127.5.0.2", {"/page": page(1, boats)})
+    corpus = crawl(tmp_path / "corpus", [f"{site}/page"], web.port)
+    found = []
+    for _ in range(2):
+        code, answer, log = images(
+            corpus.folder, tmp_path / "out", web.port, RETRY_TIMES=0, FRONTIER_BREAKER_FAILURES=2
+        )
+        assert code == 0, log
+        found.append(answer["outcomes"])
+    assert found == [{"unreachable": 2, "waiting": 3}, {"kept": 3, "unreachable": 2}]
+    pictures = [path for path in web.asked["127.5.0.1"] if path.endswith(".jpg")]
+    assert pictures == [f"/{n}.jpg" for n in (1, 2, 3, 4, 5, 1, 2)]
 
 
 # --- the folder -------------------------------------------------------------------------------------------------------
