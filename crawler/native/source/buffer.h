@@ -37,7 +37,7 @@ static inline void put_int(Buffer *b, int32_t value) { put(b, &value, sizeof val
 static inline int32_t *ints(const Buffer *b) { return (int32_t *)(void *)b->data; }
 static inline int32_t count_ints(const Buffer *b) { return (int32_t)(b->used / sizeof(int32_t)); }
 
-/* One code point; `size` becomes its bytes, 1 to 4 and never behind the end. What is no UTF-8 is U+FFFD, byte by byte. */
+/* One code point; `size` becomes its bytes, 1 to 4 and never behind the end. What is no UTF-8 is U+FFFD, each byte. */
 static inline uint32_t decoded(const uint8_t *at, const uint8_t *end, int32_t *size) {
     uint32_t lead = at[0];
     int32_t more = lead < 0x80 ? 0 : lead < 0xC2 ? -1 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : lead < 0xF5 ? 3 : -1;
@@ -110,7 +110,8 @@ static inline int32_t number_of(Strings *s, const void *data, size_t size) {
         for (int32_t i = 0; i < known; i++) {
             size_t length, slot;
             const char *one = string_of(s, i, &length);
-            for (slot = hash_bytes(one, length) & (slots - 1); ints(&s->slots)[slot]; slot = (slot + 1) & (slots - 1)) {}
+            for (slot = hash_bytes(one, length) & (slots - 1); ints(&s->slots)[slot];
+                 slot = (slot + 1) & (slots - 1)) {}
             ints(&s->slots)[slot] = i + 1;
         }
     }

@@ -125,7 +125,8 @@ static inline void run(const Net *net, const float *columns, int64_t rows, const
         room->weights[whole] += weights[r];
     }
     for (int32_t layer = 0; layer < net->layers; layer++) {
-        const float *mix = net->mix + (size_t)layer * 6 * WIDTH * WIDTH, *page = net->page + (size_t)layer * 2 * WIDTH * WIDTH;
+        const float *mix = net->mix + (size_t)layer * 6 * WIDTH * WIDTH;
+        const float *page = net->page + (size_t)layer * 2 * WIDTH * WIDTH;
         const float *out = net->out + (size_t)layer * WIDTH * WIDTH;
         int64_t reach = net->reach[layer];
         normed(h, rows, room->exact);
@@ -199,7 +200,7 @@ __attribute__((target("avx2"), flatten)) static void run_avx2(const Net *net, co
 
 /* columns: features x rows. weights: of each row, whole numbers from 8 on. groups: GROUPINGS x rows, numbers from 0
  * on; starts: GROUPINGS + 1, where the numbers of a grouping begin among all groups. odds: rows.
- * The caller has checked: 0 <= groups[k][r] < starts[k + 1] - starts[k], every group has a row, reach >= 0, rows > 0. */
+ * The caller has checked: 0 <= groups[k][r] < starts[k + 1] - starts[k], groups have rows, reach >= 0, rows > 0. */
 NATIVE_API int32_t native_net(const Net *net, const float *columns, int64_t rows, const double *weights,
                               const int32_t *groups, const int64_t *starts, int64_t *odds) {
     size_t block = (size_t)rows * WIDTH, all = (size_t)(starts[GROUPINGS] + 1) * WIDTH;

@@ -283,7 +283,9 @@ static void end_block(Walk *w, int32_t holder, int in_code) {
 
 /* --- tags ---------------------------------------------------------------------------------------------------- */
 
-static inline int ends_name(uint8_t c) { return c == '>' || c == '/' || c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+static inline int ends_name(uint8_t c) {
+    return c == '>' || c == '/' || c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
 
 /* The tag that begins at w->at: its name, its attributes, whether it closes itself; w->at stands behind it. */
 static Span read_tag(Walk *w, int *is_closed) {
@@ -369,7 +371,8 @@ static int32_t open_element(Walk *w, Span tag, int32_t parent) {
     int32_t marks = traits ? traits[2] : 0, name = -1, asked = traits ? traits[3] : 0;
     if (w->own.attributes.used) {
         enum { NAMED = 5 };
-        static const char *const NAMES[] = {"class", "id", "role", "itemprop", "itemtype", "hidden", "aria-hidden", "style"};
+        static const char *const NAMES[] = {"class",    "id",     "role",        "itemprop",
+                                            "itemtype", "hidden", "aria-hidden", "style"};
         const Attribute *found[8] = {0}, *all = (const Attribute *)(const void *)w->own.attributes.data;
         for (size_t i = 0; i < w->own.attributes.used / sizeof *all; i++)
             for (size_t j = 0; j < 8; j++)
@@ -511,7 +514,10 @@ static void end(Walk *w, const Open *one) {
     if (one->unseen && w->own.veils.used) {
         w->own.veils.used -= sizeof(int32_t);
         int32_t first = ints(&w->own.veils)[count_ints(&w->own.veils)];
-        if (first < pieces(w)) put_int(&w->own.veiled, first), put_int(&w->own.veiled, pieces(w)), put_int(&w->own.veiled, one->unseen);
+        if (first < pieces(w)) {
+            put_int(&w->own.veiled, first), put_int(&w->own.veiled, pieces(w));
+            put_int(&w->own.veiled, one->unseen);
+        }
     }
     switch (one->role) {
         case LINES:

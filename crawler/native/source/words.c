@@ -93,7 +93,8 @@ static void end_key(Keys *k) {
     const int32_t *begins = ints(&k->begins);
     size_t size = k->keys.used - (size_t)begins[last];
     for (int32_t i = k->first; i < last; i++)
-        if ((size_t)(begins[i + 1] - begins[i]) == size && !memcmp(k->keys.data + begins[i], k->keys.data + begins[last], size)) {
+        if ((size_t)(begins[i + 1] - begins[i]) == size &&
+            !memcmp(k->keys.data + begins[i], k->keys.data + begins[last], size)) {
             k->keys.used = (size_t)begins[last], k->begins.used -= sizeof(int32_t);
             return;
         }
@@ -154,7 +155,7 @@ static const char *text_of(const Texts *t, int32_t number, size_t *size) {
 }
 
 /* For each element: score of its own names, lowest, highest and sum over it and all above. parents: −1 or an element
- * before it; tag, name: numbers of strings, a name may be −1. The caller has checked them, and that names are ASCII. */
+ * before it; tag, name: numbers of strings, a name may be −1. They are those of a walk, and names are ASCII. */
 NATIVE_API int32_t native_names(const Table *table, const int32_t *parents, const int32_t *tag, const int32_t *name,
                                 int32_t elements, const Texts *tags, const Texts *names, double *own, double *low,
                                 double *high, double *total) {
@@ -169,7 +170,8 @@ NATIVE_API int32_t native_names(const Table *table, const int32_t *parents, cons
         size_t slot = hash_bytes(triple, sizeof triple) & (slots - 1);
         for (; known[slot]; slot = (slot + 1) & (slots - 1)) {
             int32_t other = known[slot] - 1, above = parents[other];
-            if (tag[other] == triple[0] && name[other] == triple[1] && (above >= 0 ? tag[above] : -1) == triple[2]) break;
+            if (tag[other] == triple[0] && name[other] == triple[1] && (above >= 0 ? tag[above] : -1) == triple[2])
+                break;
         }
         if (known[slot]) scored[i] = scored[known[slot] - 1];
         else {
