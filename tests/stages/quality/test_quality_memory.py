@@ -89,3 +89,18 @@ def test_a_text_that_is_read_in_pieces_has_the_tokens_that_it_has_at_once(text: 
         parts, found = in_pieces.read(FAST, text)
     assert found == joined
     assert in_pieces.strings(np.asarray(parts)) == whole.strings(np.asarray(numbers))
+
+
+def test_counting_the_words_of_a_long_text_without_spaces_takes_little_memory() -> None:
+    """Three million characters of Chinese and of Thai."""
+    code = (
+        "import resource; from crawler.stages.text.words import count_words, width\n"
+        "used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "texts = '\u6587\u5b57' * 1_500_000, '\u0e01\u0e02' * 1_500_000\n"
+        "count_words('\u6587'), width('\u6587'); before = used()\n"
+        "print(used() - before, *map(count_words, texts), width(texts[0]), used() - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
+    _, chinese, thai, wide, taken = map(int, done.stdout.split())
+    assert (chinese, thai, wide) == (1_500_001, 750_001, 6_000_000)
+    assert taken < 80_000
