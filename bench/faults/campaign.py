@@ -30,6 +30,7 @@ import argparse
 import asyncio
 import contextlib
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -49,7 +50,7 @@ from bench.faults import audit
 from bench.faults.blows import Blow, Life, Plan, draw, draw_troubles, lives_of
 from bench.faults.fleet import Fleet, Warm, Worker, cold, settings
 from bench.faults.store import download, object_store
-from bench.faults.troubles import CLOCK, TROUBLES, Troubles, flood, movable_clock
+from bench.faults.troubles import CLOCK, ERROR, TROUBLES, Troubles, flood, movable_clock
 from bench.peer_spider import SEEDS
 from bench.places import PROJECT
 from bench.web.known_site import KnownSite, Texts, build, choose_texts, hosts_of, texts_needed
@@ -77,6 +78,10 @@ NO_SERVER = (
     "crawler.server.errors.FrontierUnavailable: no Redis or Valkey answers",
 )
 """How a worker refuses to start during an outage, before any request; its supervisor starts it again."""
+GAVE_UP = re.compile(
+    rf"{ERROR}(?:this run found nothing to do, and what an earlier one could not get is still missing; )?"
+    "1 page was given up: every worker that had such a page alone in hand died .+"
+)
 FLOODING = "127.0.0.39"
 """With --adversity: a site of pages with very many, very long links to itself, which its robots.txt disallows."""
 FLOOD_BYTES = 300_000
@@ -183,7 +188,8 @@ class _Run:
             if any(blow.living for blow in self.plan.blows):
                 self._again(fleet)
             for worker in fleet.failed():
-                if not (self._forgiven(worker) or self._left_early(worker) or self._is_refused_twin(worker)):
+                ends_well = self._left_early(worker) or self._is_refused_twin(worker) or self._gave_up(worker)
+                if not (ends_well or self._forgiven(worker)):
                     self._blame(f"worker {worker.name} ended with {worker.process.poll()}: see {worker.output}")
             if left := fleet.left_behind():
                 self._blame(f"processes {left} outlive their workers")
@@ -430,7 +436,7 @@ class _Run:
         """A worker that found no server, or that was told what to do about the manifest, once that is done."""
         if self.troubles:
             return worker not in self.troubles.twins and self.troubles.explain(worker)
-        if _found_no_server(worker) or (self.plan.lives and _said(worker, "1 page was given up")):
+        if _found_no_server(worker):
             return True
         if not any("manifest" in loss for loss in self.outcome.losses) or not _said(worker, "gristmill dataset repair"):
             return False
@@ -441,6 +447,15 @@ class _Run:
 
     def _is_refused_twin(self, worker: Worker) -> bool:
         return self.troubles is not None and worker in self.troubles.twins and self.troubles.explain(worker)
+
+    def _gave_up(self, worker: Worker) -> bool:
+        """It ended by itself and names the page that kills, as every worker does from then on: nobody starts it again.
+
+        Where such workers were started again they ended again, and on a busy machine no run ever came to an end.
+        """
+        said = worker.output.read_text("utf-8", "replace").splitlines() if worker.process.poll() == 1 else []
+        errors = [line for line in said if line.startswith(ERROR)]
+        return bool(self.plan.lives) and len(errors) == 1 and GAVE_UP.fullmatch(errors[0]) is not None
 
     def _left_early(self, worker: Worker) -> bool:
         """It was sent SIGTERM before its crawl had begun (docs/commands.md)."""

@@ -242,6 +242,24 @@ def test_a_trouble_explains_its_own_sentence_alone_and_of_whom_it_happened_to(tm
         assert not troubles.explain(other), other.output.read_text()
 
 
+@pytest.mark.parametrize(
+    ("said", "ends_well"),
+    [
+        ("", True),
+        ("this run found nothing to do, and what an earlier one could not get is still missing; ", True),
+        ("the corpus cannot be written; ", False),
+    ],
+)
+def test_who_only_names_the_page_that_kills_has_ended_well_and_is_not_started_again(tmp_path, said, ends_well) -> None:
+    run = campaign._Run(tmp_path, "", None, None, Plan(4, 0, (), lives="1"), "jsonl")
+    died = (
+        "1 page was given up: every worker that had such a page alone in hand died (`gristmill frontier …`):\n  /deadly"
+    )
+    worker = ended(tmp_path, "w0", f"error: {said}{died}\n")
+    assert run._gave_up(worker) is ends_well
+    assert not run._forgiven(worker)
+
+
 def test_a_plan_of_troubles_has_four_kinds_of_them_and_no_death() -> None:
     plans = [draw_troubles(f"7/{n}", 300, TROUBLES) for n in range(20)]
     assert all(len({blow.trouble for blow in plan.blows}) == len(plan.blows) == 4 for plan in plans)

@@ -91,6 +91,11 @@ class Known:
 
     def _names(self, text: str) -> Iterator[Hit]:
         text = text.translate(_STRAIGHT)
+        for start, end in _in_lines(text):
+            for hit in self._names_in(text[start:end]):
+                yield Hit(hit.start + start, hit.end + start, hit.entity, hit.value) if start else hit
+
+    def _names_in(self, text: str) -> Iterator[Hit]:
         page = _Page(text)
         for place, word in enumerate(page.words):
             if word[0][:_LEAST] in self._heads and (found := self._persons(_bare(word[0]))):
@@ -200,6 +205,19 @@ class _Page:
     def _is_start(self, place: int) -> bool:
         start = self.words[place].start()
         return bool(_START.search(self._text[max(0, start - 4) : start])) or start == 0
+
+
+AT_ONCE = 500_000
+"""Characters whose words are in memory at a time: two hundred bytes each."""
+
+
+def _in_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Where the text is cut: in whole lines, which no name and no word that tells of one goes beyond."""
+    start = 0
+    while len(text) - start > AT_ONCE and (end := text.find("\n", start + AT_ONCE) + 1):
+        yield start, end
+        start = end
+    yield start, len(text)
 
 
 def fold(text: str) -> str:

@@ -61,8 +61,9 @@ class QualityStage:
         not_of_profile, low_quality.
         """
         language = ruled_by(doc.language, doc.language_script) or "en"
-        page = Page(doc.text, language, parts=tuple(doc.parts))
-        signals = doc.quality_signals | measure(page)
+        cut = _judged(doc.text)
+        page = Page(doc.text[:cut], language, parts=tuple(part for part in doc.parts if part[1] <= cut))
+        signals = doc.quality_signals | measure(page) | ({} if cut == len(doc.text) else {"judged_chars": cut})
         profile, chosen_by = self._profile_for(doc, signals)
         doc.quality_signals = signals | {"profile": profile, "profile_by": chosen_by, "tokenizer": page.counter.name}
         kind = self._profiles[profile]
@@ -109,6 +110,7 @@ class QualityStage:
         """Every rule set measures; the first failure decides, unless it is a near miss. A set that cleans lines hands
         its text to the next.
         """
+        whole = page.text
         judged: list[tuple[RuleSet, Findings]] = []
         skipped: dict[str, str] = {}
         for name in self._names:
@@ -121,8 +123,8 @@ class QualityStage:
         failure = self._near.judge(judged, doc.quality_signals, skipped, page.language, self._base_of(doc))
         if skipped:
             doc.quality_signals["skipped_rules"] = skipped
-        if failure is None and page.text != doc.text:
-            _replace_text(doc, page.text)
+        if failure is None and page.text != whole:
+            _replace_text(doc, page.text + doc.text[len(whole) :])
         return failure
 
 
@@ -143,6 +145,18 @@ def check_profiles(config: QualityConfig, wanted: Mapping[str, str] | None = Non
         for name, who in asked.items()
         if name not in known
     ]
+
+
+LONGEST = 1_000_000
+"""Characters of a text by which it is judged: more words than Gopher keeps (100,000), in any language. Five times as
+many take up to two gigabytes."""
+
+
+def _judged(text: str) -> int:
+    """Where what is judged ends: of a very long text at the last line or word within `LONGEST`."""
+    if len(text) <= LONGEST:
+        return len(text)
+    return max(text.rfind("\n", LONGEST // 2, LONGEST), text.rfind(" ", LONGEST // 2, LONGEST)) + 1 or LONGEST
 
 
 def _note(doc: Document, facts: LegalFacts) -> None:

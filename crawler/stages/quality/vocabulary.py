@@ -6,7 +6,8 @@ once, too, where the tokenizer says that it decides alone (`Tokenizer.split`). N
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from sys import byteorder
 from typing import TypeVar
@@ -24,6 +25,9 @@ MOST_CHARS = 4_000_000
 """Their characters: pages without white space must not stay in memory."""
 
 
+PIECE = 500_000
+"""Characters of a text whose chunks are looked up at once."""
+_SPACE = re.compile(r"\s")  # what `str.split` splits at: the test holds both together
 _SIZE = np.dtype(np.int64).itemsize
 _Kind = TypeVar("_Kind", np.int64, np.bool_)
 
@@ -55,11 +59,15 @@ class Vocabulary:
         if tokenizer.split is None:
             tokens = tokenizer.words(text)
             return self.numbers(tokens), "".join(tokens)
-        chunks, known = text.split(), self._chunks.setdefault(tokenizer, {})
-        if unknown := set(chunks).difference(known):
-            self._split(tokenizer.split, unknown, known)
-        numbers = np.frombuffer(b"".join(map(known.__getitem__, chunks)), dtype=np.int64)
-        return numbers, "".join(self.strings(numbers) if self._loses else chunks)
+        known, rows, joined = self._chunks.setdefault(tokenizer, {}), list[bytes](), list[str]()
+        for piece in _pieces(text):
+            chunks = piece.split()
+            if unknown := set(chunks).difference(known):
+                self._split(tokenizer.split, unknown, known)
+            rows.append(b"".join(map(known.__getitem__, chunks)))
+            joined.append("".join(chunks))
+        numbers = np.frombuffer(b"".join(rows), dtype=np.int64)
+        return numbers, "".join(self.strings(numbers) if self._loses else joined)
 
     def numbers(self, tokens: Iterable[str]) -> Ints:
         """The numbers of tokens."""
@@ -112,6 +120,17 @@ class Vocabulary:
         self._known += len(new)
         self._entries += len(new)
         self._chars += sum(lengths)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text in pieces that end at white space: of a long one only the chunks of one piece are in memory."""
+    start = 0
+    while len(text) - start > PIECE:
+        space = _SPACE.search(text, start + PIECE)
+        end = space.start() if space else len(text)
+        yield text[start:end]
+        start = end
+    yield text[start:] if start else text
 
 
 class _Rows(dict[str, bytes]):

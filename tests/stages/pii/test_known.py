@@ -100,3 +100,17 @@ def test_folding_keeps_every_character_at_its_place(text):
 def test_what_is_found_lies_in_the_text(text):
     known = Known([("Tom Baker", Hit(0, 9, "PERSON", "tom baker"))])
     assert all(0 <= hit.start < hit.end <= len(text) for hit in known.among(text))
+
+
+@given(
+    st.lists(
+        st.sampled_from(["Tom Baker came", "and Baker left", "bakers bake", "T. Baker", "The house", ""]), max_size=9
+    )
+)
+def test_a_long_text_that_is_read_in_lines_loses_the_names_that_it_loses_at_once(lines):
+    text = "\n".join(lines)
+    known = Known([("Tom Baker", Hit(0, 9, "PERSON", "tom baker"))])
+    expected = list(known.among(text))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("crawler.stages.pii.known.AT_ONCE", 8)
+        assert list(known.among(text)) == expected

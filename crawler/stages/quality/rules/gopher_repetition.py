@@ -80,15 +80,29 @@ class GopherRepetition(RuleSet):
         return {f"top_{n}_gram" for n, _ in self.top_n_grams} | {f"dup_{n}_gram" for n, _ in self.duplicate_n_grams}
 
     def _n_grams(self, page: Page, found: Findings) -> None:
-        size = max(len(page.text), 1)
-        known, numbers = page.vocabulary, page.numbers
-        lengths = known.lengths[numbers]
+        numbers, joined, size = _beginning(page)
+        lengths = page.vocabulary.lengths[numbers]
         top = _top_chars(numbers, lengths, [n for n, _ in self.top_n_grams])
         for n, _ in self.top_n_grams:
             found.measure(f"top_{n}_gram", top.get(n, 0) / size)
-        runs = Runs(page.joined, lengths)
+        runs = Runs(joined, lengths)
         for n, chars in _duplicate_chars(runs, [n for n, _ in self.duplicate_n_grams]):
             found.measure(f"dup_{n}_gram", chars / size)
+
+
+MOST_TOKENS = 200_000
+"""Tokens in which repeated n-grams are looked for: a text with more has nearly twice the words that Gopher keeps, and
+each of them would take half a kilobyte of memory."""
+
+
+def _beginning(page: Page) -> tuple[Ints, str, int]:
+    """The first `MOST_TOKENS` tokens, these with nothing between them, and the characters of text they stand for."""
+    numbers, joined, size = page.numbers, page.joined, max(len(page.text), 1)
+    if len(numbers) <= MOST_TOKENS:
+        return numbers, joined, size
+    numbers = numbers[:MOST_TOKENS]
+    chars = int(page.vocabulary.lengths[numbers].sum())
+    return numbers, joined[:chars], max(1, round(size * chars / len(joined)))
 
 
 def _segments(text: str, size: int, found: Findings) -> None:
