@@ -17,6 +17,7 @@ import pypdfium2.raw as c
 from crawler.stages.documents.line import Line
 from crawler.stages.documents.model import MAX_PAGE_CHARS, UnreadableError
 from crawler.stages.documents.rows import rows_of
+from crawler.stages.documents.spaces import EVERY, missing_spaces, with_spaces
 
 _LIGATURES = re.compile("[\ufb00-\ufb4f\ufb50-\ufdff\ufe70-\ufefc]+")
 """Latin ligatures, and presentation forms of Hebrew and Arabic: what fonts draw, and nobody writes."""
@@ -38,6 +39,7 @@ class _Page:
     turn: int
     width: float
     height: float
+    lacks_spaces: bool = False
 
     def shown(self, x: float, y: float) -> tuple[float, float]:
         """A place of the page's own as a reader sees it."""
@@ -73,8 +75,10 @@ def lines_of(page: Any, text: Any, number: int, counts: Counter[str]) -> list[Li
     if own.turn in {90, 270}:
         own.width, own.height = own.height, own.width
     whole = text_of(text, size)
+    pieces = list(_LINE.finditer(whole))
+    own.lacks_spaces = any(_missing(own, piece[0], piece.start()) for piece in pieces[::EVERY])
     lines = []
-    for found in _LINE.finditer(whole):
+    for found in pieces:
         line = _line(own, whole, found.span(), counts)
         if line is not None:
             line.broken = whole[found.end() : found.end() + 1] == "\ufffe"
@@ -135,12 +139,22 @@ def _is_odd(page: _Page, text: str, indices: list[int]) -> bool:
     return _ODD.search(text) is not None and len(_ODD.findall(text)) >= _MOST_ODD * len(text)
 
 
+def _missing(page: _Page, text: str, start: int) -> list[int]:
+    return missing_spaces(text, lambda at: page.box(c.FPDFText_GetCharIndexFromTextIndex(page.text, start + at)))
+
+
 def _as_written(page: _Page, text: str, start: int) -> str:
-    if "\u0627\u0644" in text:
+    if page.lacks_spaces and (places := _missing(page, text, start)):  # none of these scripts is from the right
+        text = with_spaces(text, places)
+    elif "\u0627\u0644" in text:
         text = _with_ligatures(page, text, start)
-    if _LIGATURES.search(text):
-        text = _LIGATURES.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
-    return " ".join(_ODD.sub("", text).split())
+    return " ".join(_ODD.sub("", _without_ligatures(text)).split())
+
+
+def _without_ligatures(text: str) -> str:
+    if not _LIGATURES.search(text):
+        return text
+    return _LIGATURES.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
 
 
 def _with_ligatures(page: _Page, text: str, start: int) -> str:
