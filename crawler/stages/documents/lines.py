@@ -16,8 +16,8 @@ import pypdfium2.raw as c
 
 from crawler.stages.documents.line import Line
 from crawler.stages.documents.model import MAX_PAGE_CHARS, UnreadableError
-from crawler.stages.documents.rows import rows_of
-from crawler.stages.documents.spaces import EVERY, missing_spaces, with_spaces
+from crawler.stages.documents.rows import is_rtl, rows_of
+from crawler.stages.documents.spaces import EVERY, false_spaces, missing_spaces, with_spaces, without
 
 _LIGATURES = re.compile("[\ufb00-\ufb4f\ufb50-\ufdff\ufe70-\ufefc]+")
 """Latin ligatures, and presentation forms of Hebrew and Arabic: what fonts draw, and nobody writes."""
@@ -29,6 +29,8 @@ _TILT = 0.1
 _MOST_ODD = 0.5
 """Share of a line's characters (sampled) without a letter in Unicode, from which the line says nothing."""
 BOLD = 600
+RESTORED = "restored_spaces"
+"""Name of a count: where one page lacked spaces, the pages after it are looked at whole."""
 
 
 @dataclass(slots=True)
@@ -40,6 +42,7 @@ class _Page:
     width: float
     height: float
     lacks_spaces: bool = False
+    restored: int = 0
 
     def shown(self, x: float, y: float) -> tuple[float, float]:
         """A place of the page's own as a reader sees it."""
@@ -76,7 +79,7 @@ def lines_of(page: Any, text: Any, number: int, counts: Counter[str]) -> list[Li
         own.width, own.height = own.height, own.width
     whole = text_of(text, size)
     pieces = list(_LINE.finditer(whole))
-    own.lacks_spaces = any(_missing(own, piece[0], piece.start()) for piece in pieces[::EVERY])
+    own.lacks_spaces = counts[RESTORED] > 0 or any(_missing(own, piece[0], piece.start()) for piece in pieces[::EVERY])
     lines = []
     for found in pieces:
         line = _line(own, whole, found.span(), counts)
@@ -84,6 +87,7 @@ def lines_of(page: Any, text: Any, number: int, counts: Counter[str]) -> list[Li
             line.broken = whole[found.end() : found.end() + 1] == "\ufffe"
             line.page, line.at = number, line.y / tall if tall else 0.5
             lines.append(line)
+    counts[RESTORED] += own.restored
     return rows_of(lines)
 
 
@@ -143,9 +147,16 @@ def _missing(page: _Page, text: str, start: int) -> list[int]:
     return missing_spaces(text, lambda at: page.box(c.FPDFText_GetCharIndexFromTextIndex(page.text, start + at)))
 
 
+def _with_its_spaces(page: _Page, text: str, start: int) -> str:
+    false = false_spaces(text, lambda at: page.box(c.FPDFText_GetCharIndexFromTextIndex(page.text, start + at)))
+    missing = [at - sum(gone < at for gone in false) for at in _missing(page, text, start)]
+    page.restored += len(false) + len(missing)
+    return with_spaces(without(text, false), missing)
+
+
 def _as_written(page: _Page, text: str, start: int) -> str:
-    if page.lacks_spaces and (places := _missing(page, text, start)):  # none of these scripts is from the right
-        text = with_spaces(text, places)
+    if page.lacks_spaces and not is_rtl(text):
+        text = _with_its_spaces(page, text, start)
     elif "\u0627\u0644" in text:
         text = _with_ligatures(page, text, start)
     return " ".join(_ODD.sub("", _without_ligatures(text)).split())

@@ -12,12 +12,15 @@ from itertools import pairwise
 from crawler.stages.documents.joins import UNSPACED
 from crawler.stages.documents.rows import is_rtl
 
-EVERY = 5
+EVERY = 3
 """Lines of which one is looked at to find out about the page."""
 _ROOM = 0.18
 """Of the height of the letters: the least room that is a space."""
+_TOUCHING = 0.06
+"""Likewise: the room under which a space is none."""
 _MOST = 0.34
 """Share of the letters with such room behind them, from which a line is spaced out for its looks."""
+_UNKNOWN = 0.1
 _LEAST = 4
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top, as read from the left."""
@@ -31,6 +34,20 @@ def missing_spaces(text: str, box: Callable[[int], Box]) -> list[int]:
     boxes: dict[int, Box] = {}
     found = [at for at in pairs if _room(_boxes(boxes, box, (at - 1, at))) > _ROOM]
     return found if len(found) < _MOST * len(pairs) else []
+
+
+def false_spaces(text: str, box: Callable[[int], Box]) -> list[int]:
+    """Places of spaces in a line between two letters that touch: PDFium takes the kerning of `v e` for one."""
+    if is_rtl(text):
+        return []
+    spaces = (at for at in range(1, len(text) - 1) if text[at] == " " and (text[at - 1] + text[at + 1]).isalpha())
+    return [at for at in spaces if _room((box(at - 1), box(at + 1))) < _TOUCHING]
+
+
+def without(text: str, places: Sequence[int]) -> str:
+    """The text without the characters at these places, which are in order."""
+    edges = [-1, *places, len(text)]
+    return "".join(text[a + 1 : b] for a, b in pairwise(edges))
 
 
 def with_spaces(text: str, places: Sequence[int]) -> str:
@@ -51,8 +68,9 @@ def _boxes(known: dict[int, Box], box: Callable[[int], Box], places: tuple[int, 
 
 
 def _room(both: tuple[Box, Box]) -> float:
-    """The room between two letters of one height, as a share of it; 0 where they are not beside each other."""
+    """The room between two letters of one height, as a share of it; neither much nor little where they
+    are not of one height."""
     (_, bottom, right, top), (left, other, _, other_top) = both
     height = top - bottom
     is_same = height > 0 and abs(bottom - other) < 0.1 * height and abs(top - other_top) < 0.1 * height
-    return (left - right) / height if is_same else 0.0
+    return (left - right) / height if is_same else _UNKNOWN

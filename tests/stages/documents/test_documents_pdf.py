@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from crawler.document import DropReason
-from crawler.stages.documents.spaces import missing_spaces, with_spaces
+from crawler.stages.documents.spaces import false_spaces, missing_spaces, with_spaces, without
 from tests.stages.documents.pdf_maker import pdf_of, shown, text_pages, xmp_of
 
 PROSE = """The miller of the old town rose long before the sun, and he set the
@@ -261,6 +261,9 @@ def test_letters_that_are_spaced_out_for_their_looks_and_scripts_without_spaces_
     near = {n: (start, 0.0, start + 6, 10.0) for n, start in starts.items()}
     assert missing_spaces("howitsmill", near.__getitem__) == [5]
     assert with_spaces("howitsmill", [3, 6]) == "how its mill"
+    kerned = {2: (0.0, 0.0, 6.0, 9.0), 4: (6.0, 0.0, 9.0, 9.0), 6: (15.0, 0.0, 18.0, 9.0)}
+    assert false_spaces("gav e it", kerned.__getitem__) == [3]
+    assert without("gav e it", [3]) == "gave it"
     assert (
         missing_spaces("水車小屋の主人は夜明", near.__getitem__) == missing_spaces("שלוםשלוםשל", near.__getitem__) == []
     )
