@@ -10,7 +10,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -108,16 +108,18 @@ def _turned(sentences: str, by: int, script: str) -> str:
     return " ".join([*words[at:], *words[:at]] * 3)
 
 
-def files(count: int) -> Iterator[Made]:
-    """Each source by each tool that is installed and can make it. Prints the names of tools that are not."""
-    makers = {**by_program.found(), **by_library.found()}
-    missing = [name for name in (*by_program.MAKERS, *by_library.MAKERS) if name not in makers]
+def files(count: int, there: Container[tuple[str, str, str]] = ()) -> Iterator[Made]:
+    """Each source by each tool that is installed and can make it; tools that are not installed are named.
+
+    there: producer, layout and text of files that need not be made again.
+    """
+    makers = {**by_library.found(), **by_program.found()}
+    missing = [name for name in (*by_library.MAKERS, *by_program.MAKERS) if name not in makers]
     if missing:
         print(f"not installed: {', '.join(missing)}", file=sys.stderr)
     for name, maker in makers.items():
         for source in sources(count):
-            body = maker(source)
-            if body is not None:
+            if (name, source.layout, source.text) not in there and (body := maker(source)) is not None:
                 yield Made(name, source.layout, source.script, source.text, body)
 
 
@@ -130,25 +132,26 @@ def kept(folder: Path = FOLDER) -> Iterator[Made]:
 
 
 def main(count: int, folder: Path = FOLDER) -> None:
-    """Make the files and keep them. Raises: SystemExit where they take more than `MOST_BYTES`."""
+    """Make the files that are not there yet. Raises: SystemExit where they take more than `MOST_BYTES`."""
     folder.mkdir(parents=True, exist_ok=True)
-    size, number, started = 0, 0, time.monotonic()
-    producers: set[str] = set()
-    with (folder / "index.jsonl").open("w", encoding="utf-8") as index:
-        for number, made in enumerate(files(count), 1):
-            name = f"{number:04}.pdf"
-            (folder / name).write_bytes(made.body)
-            said = asdict(made)
-            del said["body"]
-            index.write(json.dumps({"file": name, **said}, ensure_ascii=False) + "\n")
-            index.flush()
-            producers.add(made.producer)
+    (folder / "index.jsonl").touch()
+    old = list(kept(folder))
+    size, producers, started = sum(len(made.body) for made in old), {made.producer for made in old}, time.monotonic()
+    number = len(old)
+    with (folder / "index.jsonl").open("a", encoding="utf-8") as index:
+        for made in files(count, {(one.producer, one.layout, one.text) for one in old}):
+            number += 1
             size += len(made.body)
             if size > MOST_BYTES:
                 raise SystemExit(f"the files take more than {MOST_BYTES:,} bytes: ask for fewer texts")
-    print(
-        f"{number} files of {len(producers)} producers, {size:,} bytes, in {time.monotonic() - started:.0f} s: {folder}"
-    )
+            (folder / f"{number:04}.pdf").write_bytes(made.body)
+            said = asdict(made)
+            del said["body"]
+            index.write(json.dumps({"file": f"{number:04}.pdf", **said}, ensure_ascii=False) + "\n")
+            index.flush()
+            producers.add(made.producer)
+    seconds = time.monotonic() - started
+    print(f"{number} files of {len(producers)} producers, {size:,} bytes, in {seconds:.0f} s: {folder}")
 
 
 if __name__ == "__main__":

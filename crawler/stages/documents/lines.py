@@ -16,7 +16,8 @@ import pypdfium2.raw as c
 
 from crawler.stages.documents.line import Line
 from crawler.stages.documents.model import MAX_PAGE_CHARS, UnreadableError
-from crawler.stages.documents.rows import rows_of
+from crawler.stages.documents.rows import is_rtl, rows_of
+from crawler.stages.documents.spaces import EVERY, false_spaces, missing_spaces, with_spaces, without
 
 _LIGATURES = re.compile("[\ufb00-\ufb4f\ufb50-\ufdff\ufe70-\ufefc]+")
 """Latin ligatures, and presentation forms of Hebrew and Arabic: what fonts draw, and nobody writes."""
@@ -28,6 +29,8 @@ _TILT = 0.1
 _MOST_ODD = 0.5
 """Share of a line's characters (sampled) without a letter in Unicode, from which the line says nothing."""
 BOLD = 600
+RESTORED = "restored_spaces"
+"""Name of a count: where one page lacked spaces, the pages after it are looked at whole."""
 
 
 @dataclass(slots=True)
@@ -38,6 +41,8 @@ class _Page:
     turn: int
     width: float
     height: float
+    lacks_spaces: bool = False
+    restored: int = 0
 
     def shown(self, x: float, y: float) -> tuple[float, float]:
         """A place of the page's own as a reader sees it."""
@@ -73,13 +78,16 @@ def lines_of(page: Any, text: Any, number: int, counts: Counter[str]) -> list[Li
     if own.turn in {90, 270}:
         own.width, own.height = own.height, own.width
     whole = text_of(text, size)
+    pieces = list(_LINE.finditer(whole))
+    own.lacks_spaces = counts[RESTORED] > 0 or any(_missing(own, piece[0], piece.start()) for piece in pieces[::EVERY])
     lines = []
-    for found in _LINE.finditer(whole):
+    for found in pieces:
         line = _line(own, whole, found.span(), counts)
         if line is not None:
             line.broken = whole[found.end() : found.end() + 1] == "\ufffe"
             line.page, line.at = number, line.y / tall if tall else 0.5
             lines.append(line)
+    counts[RESTORED] += own.restored
     return rows_of(lines)
 
 
@@ -135,12 +143,29 @@ def _is_odd(page: _Page, text: str, indices: list[int]) -> bool:
     return _ODD.search(text) is not None and len(_ODD.findall(text)) >= _MOST_ODD * len(text)
 
 
+def _missing(page: _Page, text: str, start: int) -> list[int]:
+    return missing_spaces(text, lambda at: page.box(c.FPDFText_GetCharIndexFromTextIndex(page.text, start + at)))
+
+
+def _with_its_spaces(page: _Page, text: str, start: int) -> str:
+    false = false_spaces(text, lambda at: page.box(c.FPDFText_GetCharIndexFromTextIndex(page.text, start + at)))
+    missing = [at - sum(gone < at for gone in false) for at in _missing(page, text, start)]
+    page.restored += len(false) + len(missing)
+    return with_spaces(without(text, false), missing)
+
+
 def _as_written(page: _Page, text: str, start: int) -> str:
-    if "\u0627\u0644" in text:
+    if page.lacks_spaces and not is_rtl(text):
+        text = _with_its_spaces(page, text, start)
+    elif "\u0627\u0644" in text:
         text = _with_ligatures(page, text, start)
-    if _LIGATURES.search(text):
-        text = _LIGATURES.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
-    return " ".join(_ODD.sub("", text).split())
+    return " ".join(_ODD.sub("", _without_ligatures(text)).split())
+
+
+def _without_ligatures(text: str) -> str:
+    if not _LIGATURES.search(text):
+        return text
+    return _LIGATURES.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
 
 
 def _with_ligatures(page: _Page, text: str, start: int) -> str:

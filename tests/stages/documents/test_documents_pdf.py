@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from crawler.document import DropReason
+from crawler.stages.documents.spaces import false_spaces, missing_spaces, with_spaces, without
 from tests.stages.documents.pdf_maker import pdf_of, shown, text_pages, xmp_of
 
 PROSE = """The miller of the old town rose long before the sun, and he set the
@@ -237,3 +238,34 @@ def test_what_chromium_prints_of_scripts_from_the_right_reads_as_it_was_written(
     )
     found = read(printed(f"<html><head><meta charset=utf-8></head><body>{page}</body></html>"))
     assert texts(found) == [ARABIC, HEBREW, GREEK]
+
+
+def apart(*words, room, size=11):
+    """A line whose words stand apart without a space between them; room: in thousandths of the size."""
+    shift = f" {-room} ".join(f"({word})" for word in words)
+    return f"BT /F1 {size} Tf 1 0 0 1 72 700 Tm [{shift}] TJ ET".encode()
+
+
+def test_room_between_words_is_a_space_however_narrow_and_kerning_is_none(read):
+    words = ("They", "saw", "how", "the", "mill", "was", "cut.", "And", "they", "left")
+    [block] = read(pdf_of([apart(*words, room=240)])).content.blocks
+    assert block.text == " ".join(words)
+    [block] = read(pdf_of([apart("the mil", "ler ", "ro", "se early", room=40)])).content.blocks
+    assert block.text == "the miller rose early"
+
+
+def test_letters_that_are_spaced_out_for_their_looks_and_scripts_without_spaces_get_no_space():
+    wide = {n: (12.0 * n, 0.0, 12.0 * n + 6, 10.0) for n in range(40)}
+    assert missing_spaces("HEADING", wide.__getitem__) == []
+    starts = {n: 6.0 * n + 3 * (n > 4) for n in range(40)}
+    near = {n: (start, 0.0, start + 6, 10.0) for n, start in starts.items()}
+    assert missing_spaces("howitsmill", near.__getitem__) == [5]
+    assert with_spaces("howitsmill", [3, 6]) == "how its mill"
+    kerned = {2: (0.0, 0.0, 6.0, 9.0), 4: (6.0, 0.0, 9.0, 9.0), 6: (15.0, 0.0, 18.0, 9.0)}
+    assert false_spaces("gav e it", kerned.__getitem__) == [3]
+    assert without("gav e it", [3]) == "gave it"
+    assert (
+        missing_spaces("水車小屋の主人は夜明", near.__getitem__) == missing_spaces("שלוםשלוםשל", near.__getitem__) == []
+    )
+    lifted = {n: (x0, y0 + 3 * (n > 4), x1, y1 + 3 * (n > 4)) for n, (x0, y0, x1, y1) in near.items()}
+    assert missing_spaces("howitsmill", lifted.__getitem__) == []
