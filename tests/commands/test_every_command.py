@@ -69,6 +69,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "dataset query": (["corpus", "SELECT 1"], 1),
     "dataset repair": (["corpus"], 1),
     "dataset select": (["--out", "subset", "corpus"], 1),
+    "dataset images": (["corpus", "--dry-run"], 1),
     "dataset semantic": (["corpus"], 1),
     "dataset show": (["corpus"], 1),
     "dataset substrings": (["corpus"], 1),

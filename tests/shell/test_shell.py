@@ -24,6 +24,8 @@ OPTIONAL |= {"crawlee", "pdfminer"}  # peers of benches, in an environment of th
 OPTIONAL |= {"tokenizers", "tiktoken"}  # of mixtures, which say what is missing
 OPTIONAL |= {"plugged"}  # a test writes it
 OPTIONAL |= {"anthropic", "openai", "google", "babel"}  # of `gristmill llm`, which says what is missing
+OPTIONAL |= {"PIL"}  # of `gristmill dataset images`, which says what is missing
+OPTIONAL |= {"cairocffi", "docx", "fpdf", "reportlab", "typst"}  # makers of bench files, where they are installed
 OPTIONAL |= {"confluent_kafka"}  # of `gristmill stream` to Kafka, which says what is missing
 EXPLORE = {"duckdb", "starlette", "uvicorn"}  # of `gristmill explore`, which says what is missing
 LATER = {"compression"}  # in the standard library from Python 3.14 on
@@ -69,6 +71,8 @@ def test_what_an_extra_brings_is_imported_by_the_room_that_it_is_for() -> None:
     assert requirements("documents") == {"pypdfium2", "pypdf"} <= imports("crawler/stages/documents")
     assert requirements("llm") == {"anthropic", "openai", "google-genai", "babel"}
     assert imports("crawler/llm") >= {"anthropic", "openai", "google", "babel"}
+    assert requirements("images") == {"pillow", "pyarrow"}
+    assert imports("crawler/images") >= {"PIL"}
     assert requirements("browser") == {"scrapy-playwright", "playwright"}
     assert imports("crawler/browser") >= {"scrapy_playwright", "playwright"}
 
