@@ -44,7 +44,7 @@ TOPICS = {
     "software": "software developer docs api code programming python java dev github linux stack",
 }
 DRAWS, FEW = 5, 20
-SECTIONS, PER_SECTION, SHOWN = 10, 60, 15
+PER_SECTION, SHOWN = 60, 15
 MOST = 1_000
 SHARES = (0.1, 0.2)
 
@@ -144,8 +144,9 @@ def _crawls(asked: dict[str, tuple[Trained, list[Example]]]) -> None:
 
 
 Address = Callable[[int, int], str]
+NAMES = "amber bridge cedar delta ember forest garden harbour island jasper".split()  # noqa: SIM905
 KINDS: dict[str, Address] = {
-    "newspaper": lambda section, n: f"/s{section}/{_slug(section, n)}-{n}.html",
+    "newspaper": lambda section, n: f"/{NAMES[section]}/{_slug(section, n)}-{n}.html",
     "forum": lambda section, n: f"/t/{_slug(section, n)}.{section * PER_SECTION + n}/",
     "blog": lambda section, n: f"/20{10 + n % 15}/{1 + (section + n) % 12:02d}/{_slug(section, n)}/",
 }
@@ -158,14 +159,14 @@ def _slug(section: int, n: int) -> str:
 
 
 def site_of(kind: str, topic: str, texts: list[Example]) -> tuple[Site, frozenset[str]]:
-    """A site of `SECTIONS` sections, two of them of the wanted topic, and the texts of these."""
+    """A site of ten sections, two of them of the wanted topic, and the texts of these."""
     rng = random.Random(f"{kind} {topic}")
     about = [one.text for one in texts if is_about(one, topic)]
     others = [one.text for one in texts if not is_about(one, topic)]
     wanted = {3, 7}
     article: dict[str, tuple[int, int]] = {}
     text: dict[str, str] = {}
-    for section in range(SECTIONS):
+    for section in range(len(NAMES)):
         for n in range(PER_SECTION):
             path = KINDS[kind](section, n)
             article[path] = (section, n)
@@ -173,7 +174,7 @@ def site_of(kind: str, topic: str, texts: list[Example]) -> tuple[Site, frozense
             drawn = rng.choice(about if section in wanted else others)
             text[path] = f"{drawn.replace('<', ' ')}\n{path}"
     at = {place: path for path, place in article.items()}
-    front: Links = [(f"/board/{section}/", f"section {section}") for section in range(SECTIONS)]
+    front: Links = [(f"/board/{name}/", name) for name in NAMES]
 
     def page(path: str) -> Page | None:
         if path == "/":
@@ -181,17 +182,19 @@ def site_of(kind: str, topic: str, texts: list[Example]) -> tuple[Site, frozense
         if path in article:
             section, n = article[path]
             see: Links = [(at[section, (n + k) % PER_SECTION], "more of it") for k in (1, 7)]
-            other = (section + 1 + n % (SECTIONS - 1)) % SECTIONS
+            other = (section + 1 + n % (len(NAMES) - 1)) % len(NAMES)
             see.append((at[other, n], "read also"))
             return Page(count_words(text[path]), text[path], see, front)
-        found = re.fullmatch(r"/board/(\d+)/(?:p(\d+)/)?", path)
-        if not found or int(found[1]) >= SECTIONS:
+        found = re.fullmatch(r"/board/([a-z]+)/(?:p(\d+)/)?", path)
+        if not found or found[1] not in NAMES:
             return None
-        section, number = int(found[1]), int(found[2] or 0)
+        section, number = NAMES.index(found[1]), int(found[2] or 0)
         shown: Links = [
             (at[section, n], "article") for n in range(number * SHOWN, min(PER_SECTION, (number + 1) * SHOWN))
         ]
-        more: Links = [(f"/board/{section}/p{number + 1}/", "older")] if (number + 1) * SHOWN < PER_SECTION else []
+        more: Links = (
+            [(f"/board/{NAMES[section]}/p{number + 1}/", "older")] if (number + 1) * SHOWN < PER_SECTION else []
+        )
         return Page(main=shown + more, nav=front) if shown else None
 
     return Site(kind, page), frozenset(t for path, t in text.items() if article[path][0] in wanted)
