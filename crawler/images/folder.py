@@ -13,16 +13,18 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from crawler.dataset.outside import check_outside
 from crawler.images.ledger import Fate, Ledger
-from crawler.images.references import Reference
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import PART, disk, indented, rename_durably, replace_file, sync_folder
 from crawler.storage.files.locks import WriterLock
+
+if TYPE_CHECKING:
+    from crawler.images.references import Reference
 
 FORMAT = "crawler-images/1"
 MANIFEST = "images.json"
@@ -116,6 +118,8 @@ class Folder:
 
     def read_references(self) -> Iterator[Reference]:
         """Raises: StorageError."""
+        from crawler.images.references import Reference  # a crawl that starts looks at every spider
+
         with disk(self.references), self.references.open("rb") as file:
             for line in file:
                 yield Reference(**orjson.loads(line))

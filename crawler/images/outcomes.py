@@ -13,6 +13,7 @@ KEPT: Final = "kept"
 WAITING: Final = "waiting"
 ROBOTS: Final = "robots"
 UNREACHABLE: Final = "unreachable"
+HOLD: Final = "hold"
 WITHDRAWN: Final = "withdrawn"
 
 BY_RULE: Mapping[str, str] = MappingProxyType({
@@ -40,7 +41,7 @@ BY_POLICY: Mapping[str, str] = MappingProxyType({
     "denied": "401, 402, 403 or 451",
     WITHDRAWN: "its URL, its host or its page was withdrawn from the corpus",
     UNREACHABLE: "no whole answer after all tries; the same command asks again",
-    "hold": "its host cannot be judged now (robots.txt or an opt-out file out of reach); the same command asks again",
+    HOLD: "its host cannot be judged now (robots.txt or an opt-out file out of reach); the same command asks again",
     "fetch": "another answer that is no image; its reason follows",
     "too_large": "more bytes, or more pixels, than are read",
     WAITING: "not asked yet; the same command goes on",

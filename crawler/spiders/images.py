@@ -25,7 +25,7 @@ from crawler.images.decode import Decoded, decode, start
 from crawler.images.folder import FETCHING, Folder
 from crawler.images.ledger import Fate
 from crawler.images.limits import Limits
-from crawler.images.outcomes import KEPT, ROBOTS, UNREACHABLE, WITHDRAWN
+from crawler.images.outcomes import HOLD, KEPT, ROBOTS, UNREACHABLE, WITHDRAWN
 from crawler.images.signals import file_refusal, noimageindex
 from crawler.middlewares._meta import evidence_of
 from crawler.middlewares.outcomes import Held, TryLater
@@ -157,7 +157,7 @@ class ImagesSpider(Spider):
                 raise
             failed = failed + 1 if fate.outcome == UNREACHABLE else 0
             breaker = self.config.frontier.breaker_failures
-            is_held = fate.outcome.startswith("hold") and not fate.redirects  # itself, not where it leads
+            is_held = fate.outcome.partition(":")[0] == HOLD and not fate.redirects  # itself, not where it leads
             if rest or is_held or (breaker and failed >= breaker):
                 return
 
@@ -249,7 +249,7 @@ class ImagesSpider(Spider):
 def outcome_of(drop: Drop, *, is_hold: bool = False) -> str:
     """The outcome that a verdict of the middlewares is; see `crawler/images/outcomes.py`."""
     if is_hold:
-        return f"hold:{drop.reason.value}"
+        return f"{HOLD}:{drop.reason.value}"
     if drop.reason is DropReason.OPTOUT:
         return f"optout:{protocol_of(drop)}"
     if drop.stage == "guard":

@@ -100,7 +100,7 @@ def test_from_labels_to_a_version_that_the_model_has_judged_and_on(own, serve):
     assert strict.count("<polyline") == 2 and strict != page
     assert desk.post("/0/learn/apply", threshold="0.5").status == 303
     page = settled(desk)
-    assert "Version" in page and "stands" in page and "This view goes on with these settings" in page
+    assert "Version" in page and "is complete" in page and "This view goes on with these settings" in page
     setting = re.search(r"CLASSIFIERS = judged:(\S+\.npz)", page)
     assert setting and Path(setting[1]).parent == (corpus / "models").resolve()
     model = open_classifier(setting[1])

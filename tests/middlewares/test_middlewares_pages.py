@@ -112,7 +112,7 @@ def test_only_text_is_read_and_only_so_much_of_it(web, outcomes):
             "/plain": web.reply(content_type="TEXT/PLAIN"),
             "/twice": web.reply(content_type="text/html, text/html; charset=utf-8"),
             "/untyped": web.reply(content_type=None),
-            "/sheet": web.reply(content_type="application/vnd.ms-excel"),
+            "/sheet": web.reply(content_type="application/vnd.visio"),
             "/silent": web.reply(body=b"\x7fELF" + b"x" * 100, content_type="application/octet-stream"),
             "/image": endless,
             "/declared": web.reply(body=b"x" * 20_000),
