@@ -237,8 +237,9 @@ class Settlement:
             self._frontier.on_nothing_else = self._sink.hasten
             try:
                 await self._frontier.settle(doc.lease_token, doc, self._sink.delivery())
-            except Exception as error:  # whatever it is: a page that cannot be settled would be waited for for ever
+            except FrontierError as error:
                 self._stop(error)
+            except Exception as error:  # the scheduler has stopped the crawl
                 if not is_trouble(error):
                     raise
 

@@ -170,7 +170,13 @@ class Scheduler(BaseScheduler):
         `doc` is what became of it: remembered for its next visit. With `delivery` the URL is finished and its outcome
         is on its way: the lease lasts until the future is done, and returns to the frontier where it fails.
         """
-        await self._acknowledgements.settle(token, doc, delivery)
+        try:
+            await self._acknowledgements.settle(token, doc, delivery)
+        except FrontierError:
+            raise
+        except Exception as error:  # whatever it is: a page that cannot be settled would be waited for for ever
+            self._stop_crawl(error)
+            raise
 
     async def retry(self, token: str, not_before: float | None, reason: str, *, fault: Fault = Fault.URL) -> bool:
         """This try failed. `not_before=None`: exponential back-off with full jitter. `fault`: whose failure it was.

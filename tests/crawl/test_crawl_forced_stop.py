@@ -72,7 +72,7 @@ def test_a_crawl_whose_frontier_breaks_waits_no_longer_for_an_index_that_is_away
     _, err = worker.communicate(timeout=DEADLINE)
     assert worker.returncode == 1
     assert "the server is unreachable as well; rerun the same command" in err
-    assert err.splitlines()[-1].startswith("error: WRONGTYPE"), err
+    assert "error: the crawl was cut off" in err, err
 
 
 def test_a_crawl_whose_writer_fails_unexpectedly_ends_with_the_error_and_the_same_command_does_the_rest(
