@@ -35,6 +35,13 @@ if [ "$(uname -s)" = Linux ] && [ -z "$(ls /usr/lib/*/libatomic.so.1 /usr/lib64/
         echo "setup-debian: no libatomic.so.1; Playwright's driver may not run, and its tests fail" >&2
     fi
 fi
+if ! command -v gcc >/dev/null 2>&1; then
+    if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
+        missing="$missing gcc libc6-dev"
+    else
+        echo "setup-debian: no gcc; the tests of the native kernel under sanitizers will be skipped" >&2
+    fi
+fi
 if ! command -v promtool >/dev/null 2>&1; then
     if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
         missing="$missing prometheus"

@@ -186,7 +186,7 @@ def _of_latex(program: str) -> Maker:
         fonts = f"\\usepackage{{fontspec}}\\setmainfont{{{_FONT_OF.get(source.script, 'Liberation Serif')}}}\n"
         if source.script in {"Japanese", "Chinese"}:
             fonts += '\\XeTeXlinebreaklocale "ja"\\XeTeXlinebreakskip=0pt plus 1pt\n'
-        more = {"TEXMFVAR": "/tmp/bench-texmf"}
+        more = {"TEXMFVAR": str(Path(tempfile.gettempdir()) / "bench-texmf")}
         return made([program, "-interaction=batchmode", "a.tex"], "a.pdf", {"a.tex": _latex(source, fonts)}, **more)
 
     return make

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field
 from html import unescape
 
+from crawler.stages.documents.kept import Kept
+
 _PASS = re.compile(r"\+\+\+([^\n]{0,2000}?)\+\+\+|pass:[a-z,]{0,20}\[([^\]\n]{0,2000})\]")
 _CODE = re.compile(r"(?<![\w`\\])``?\+?([^`\n]{1,2000}?)\+?``?(?![\w`])")
 _LINK = re.compile(r"(?:link:|(?=https?://|ftp://|irc://|mailto:))([^\s\[\]<>\"]{1,2000})\[([^\]\n]{0,1000})\]")
@@ -26,7 +28,6 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"'`\[\]]{3,2000}")
 _TAG = re.compile(r"</?\w[^<>]{0,500}>")
 _LINK_OPTIONS = re.compile(r",?[ \t]*(?:window|role|opts|options|rel)=.*$|\^$")
 _ESCAPED = re.compile(r"\\(?=[*_#`{<\[(^~+|'\"-])")
-_KEPT = re.compile("\ue000(\\d{1,9})\ue001")
 _KNOWN = {"nbsp": " ", "sp": " ", "empty": "", "blank": "", "zwsp": "", "amp": "&", "lt": "<", "gt": ">", "plus": "+",
           "apos": "'", "quot": '"', "lsquo": "‘", "rsquo": "’", "ldquo": "“", "rdquo": "”", "deg": "°", "vbar": "|",
           "asterisk": "*", "tilde": "~", "caret": "^", "backslash": "\\", "startsb": "[", "endsb": "]", "backtick": "`",
@@ -61,20 +62,10 @@ def inline(text: str, names: Names) -> str:
 
 
 @dataclass(slots=True)
-class _Words:
+class _Words(Kept):
     """What a pattern has made of a piece, kept from the patterns after it."""
 
     names: Names
-    kept: list[str] = field(default_factory=list)
-
-    def keep(self, said: str) -> str:
-        self.kept.append(said)
-        return f"\ue000{len(self.kept) - 1}\ue001"
-
-    def whole(self, text: str) -> str:
-        for _ in range(2):
-            text = _KEPT.sub(lambda found: self.kept[int(found[1])], text)
-        return text
 
     def attribute(self, found: re.Match[str]) -> str:
         name = found[1].lower()

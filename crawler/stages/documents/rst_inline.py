@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from crawler.stages.documents.kept import Kept
+
 _LITERAL = re.compile(r"``([^\n]{1,2000}?)``")
 _ROLE = re.compile(r":([A-Za-z][\w.+:-]{0,60}):`([^`\n]{1,1000})`|`([^`\n]{1,1000})`:([A-Za-z][\w.+:-]{0,60}):")
 _EMBEDDED = re.compile(r"`([^`<\n]{0,1000}?)[ \t]*<([^<>`\n]{1,2000})>`__?")
@@ -21,7 +23,6 @@ _ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>\"'`|]{3,2000}")
 _ESCAPED = re.compile(r"\\(\s|.)")
 _WEB = ("http://", "https://")
 _UNREAD = frozenset({"index", "raw"})
-_KEPT = re.compile("\ue000(\\d{1,9})\ue001")
 
 
 @dataclass(slots=True)
@@ -58,20 +59,10 @@ def inline(text: str, names: Names) -> str:
 
 
 @dataclass(slots=True)
-class _Words:
+class _Words(Kept):
     """What a pattern has made of a piece, kept from the patterns after it."""
 
     names: Names
-    kept: list[str] = field(default_factory=list)
-
-    def keep(self, said: str) -> str:
-        self.kept.append(said)
-        return f"\ue000{len(self.kept) - 1}\ue001"
-
-    def whole(self, text: str) -> str:
-        for _ in range(2):
-            text = _KEPT.sub(lambda found: self.kept[int(found[1])], text)
-        return text
 
     def role(self, found: re.Match[str]) -> str:
         kind, said = (found[1] or found[4]).rpartition(":")[2].lower(), found[2] or found[3]
