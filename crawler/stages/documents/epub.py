@@ -13,7 +13,7 @@ from lxml import etree
 from lxml.html import HTMLParser, document_fromstring
 
 from crawler.stages.documents.model import MAX_CHARS, Content, Facts, UnreadableError
-from crawler.stages.documents.packed import Package, local
+from crawler.stages.documents.packed import Package, check_pages, local
 from crawler.stages.documents.said import plausible_author, plausible_title
 from crawler.stages.documents.xmp import state
 
@@ -34,10 +34,14 @@ def read(body: bytes, _wanted: dict[str, Any]) -> Iterator[Facts | Content]:
     if opf is None:
         raise UnreadableError("broken_document", f"it has no {place[:100]}")
     facts = _facts(opf)
-    pages = [_parsed(data) for name in _spine(opf, place) if (data := package.read(name))]
+    spine = _spine(opf, place)
+    parts = [data for name in spine if (data := package.part(name)) is not None]
+    pages = [_parsed(data) for data in parts if data]
     for page in pages:
         facts.metas += _statements(page)
     yield facts
+    if not parts:
+        raise UnreadableError("broken_document", "its spine names no chapter that is there")
     locked = package.read("META-INF/encryption.xml") or b""
     if locked.count(b"EncryptionMethod ") > sum(map(locked.count, _FONTS)):
         raise UnreadableError("encrypted", "its chapters are encrypted")
@@ -48,7 +52,9 @@ def read(body: bytes, _wanted: dict[str, Any]) -> Iterator[Facts | Content]:
         raise UnreadableError("too_large", f"{len(chapters):,} characters of HTML")
     head = f"<head><title>{escape(facts.title)}</title></head>"
     html = f'<html lang="{escape(facts.language, quote=True)}">{head}<body>{chapters}</body></html>'
-    yield Content(html=html)
+    broken = len(spine) - len(parts)
+    check_pages(broken, len(spine))
+    yield Content(html=html, counts={"broken_pages": broken} if broken else {})
 
 
 def _place(package: Package) -> str:

@@ -59,6 +59,15 @@ class Package:
         data = self.read(name)
         return None if data is None else root_of(data, name)
 
+    def part(self, name: str) -> bytes | None:
+        """The bytes of one member of many; None also where it is damaged. Raises: as `page`."""
+        try:
+            return self.read(name)
+        except UnreadableError as error:
+            if error.reason != "broken_document":
+                raise
+            return None
+
     def page(self, name: str) -> Any:
         """The root of one member of many; None also where it is damaged, so that it takes no other along.
 
@@ -94,9 +103,9 @@ def root_of(data: bytes, name: str) -> Any:
 
 
 def check_pages(broken: int, pages: int) -> None:
-    """Raises: UnreadableError where most slides or sheets of a file cannot be read."""
+    """Raises: UnreadableError where most slides, sheets or chapters of a file cannot be read."""
     if 2 * broken > pages:
-        raise UnreadableError("broken_document", f"{broken:,} of {pages:,} slides or sheets cannot be read")
+        raise UnreadableError("broken_document", f"{broken:,} of {pages:,} slides, sheets or chapters cannot be read")
 
 
 def local(element: Any) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
 from crawler.document import DropReason
@@ -137,6 +140,25 @@ def test_an_epub_is_read_in_the_order_of_its_spine(judged):
     assert 0 <= doc.text.find("woke the valley") < doc.text.find("drought came")
     assert (doc.title, doc.author, doc.pub_date, doc.document_kind) == ("On mills", "Ada Miller", "1999-05-01", "epub")
     assert doc.links == ["https://example.org/b"]
+
+
+def test_a_chapter_that_is_not_there_or_damaged_is_counted_and_takes_no_other_along(judged):
+    says = {
+        name: f"The {name} of the valley told it otherwise, and nobody asked again." for name in ("miller", "smith")
+    }
+    chapters = {f"{name}.xhtml": CHAPTER.format(name, text) for name, text in says.items()}
+    book = epub(chapters | {"lost.xhtml": CHAPTER.format("Lost", "Nobody has read this.")})
+    with zipfile.ZipFile(io.BytesIO(book)) as whole:
+        parts = {name: whole.read(name).decode() for name in whole.namelist() if name != "mimetype"}
+        lost = whole.getinfo("OEBPS/lost.xhtml")
+    missing = packed({name: text for name, text in parts.items() if "lost" not in name}, TYPES["epub"])
+    at = lost.header_offset + 30 + len(lost.filename) + 20
+    damaged = book[:at] + bytes([book[at] ^ 255]) + book[at + 1 :]
+    for body in (missing, damaged):
+        doc = judged(body, TYPES["epub"])
+        assert doc.verdict is None
+        assert all(text in doc.text for text in says.values())
+        assert doc.quality_signals["broken_pages"] == 1
 
 
 @pytest.mark.parametrize(
