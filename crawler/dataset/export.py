@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from crawler.dataset.export_formats import INDEX_FILE, export_format
+from crawler.dataset.living import WITHDRAWN, Living
 from crawler.dataset.outside import check_outside
-from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.registry.derived import note_draft, tell_sources
-from crawler.dataset.supersede import read_latest
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import SCHEMA_VERSION, arrow
@@ -196,19 +195,20 @@ class _Job(Filling):
         self, place: Place, draft: Path, form: Format, max_bytes: int, progress: Callable[[int], object]
     ) -> None:
         super().__init__(draft, form, max_bytes, progress)
-        self._place, self.read = place, 0
+        self._living = Living(place)
+
+    @property
+    def read(self) -> int:
+        """Documents of the corpus that were looked at."""
+        return self._living.read
 
     def records(self, describer: Describer | None) -> Iterator[Record]:
         """What is exported, counted."""
-        refused = refusals_of([self._place])
-        for record in read_latest(self._place):
-            self.read += 1
-            if refused.of_record(record):
-                self.withdrawn += 1
-            else:
-                if describer is not None:
-                    describer.add(record)
-                yield record
+        for record in self._living.kept():
+            if describer is not None:
+                describer.add(record)
+            yield record
+        self.withdrawn = self._living.left_out[WITHDRAWN]
 
 
 def _without_place(record: Record) -> Record:

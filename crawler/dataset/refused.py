@@ -156,8 +156,8 @@ class Refusals:
         until = max(self.passed.get(address, ""), self.expired.get(address, ""))
         return bool(until) and (record.get("crawled_at") or "") <= until
 
-    def opt_out(self, record: Record) -> None:
-        """Take note of a visit that found an opt-out: what was fetched of the page until then has passed."""
+    def end(self, record: Record) -> None:
+        """Take note of a visit that found the page gone, or a no: what was fetched of it until then has passed."""
         for address in addresses_of(record):
             self.passed[address] = max(self.passed.get(address, ""), record.get("crawled_at") or "")
 

@@ -14,13 +14,12 @@ from pathlib import Path
 
 from crawler.dataset.annotations.joined import carry, reader_of
 from crawler.dataset.annotations.tables import key_of
+from crawler.dataset.living import Living
 from crawler.dataset.outside import check_apart
 from crawler.dataset.pages import identity
 from crawler.dataset.records.fields import OF_RECORD, Field
 from crawler.dataset.records.filters import Condition, FilterError, read
-from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import read_files
-from crawler.dataset.supersede import read_all_versions, read_latest
 from crawler.dataset.withdrawals import covers, inherit
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.software import versions
@@ -146,11 +145,10 @@ def select(
     manifest_sha256 = manifest_hash(source)
     files = read_files(source)
     counts = {"read": 0, "selected": 0}
-    records = read_all_versions(source) if all_versions else read_latest(source)
-    refused = refusals_of([source])
+    records = Living(source).kept(all_versions=all_versions)
     documents: set[bytes] = set()
     annotated = reader_of(source, selection.conditions)
-    lines = _wanted((r for r in records if not refused.of_record(r)), selection, annotated, counts, documents)
+    lines = _wanted(records, selection, annotated, counts, documents)
     first = next(lines, None)
     if first is None:
         raise StorageError(f"no document of {counts['read']:,} meets every condition; nothing was written")
