@@ -26,6 +26,7 @@ from crawler.dataset.withdrawals import (
 from crawler.document import Drop, DropReason
 from crawler.stages.fingerprint import OLDER_VERSION
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.records import TEXT_FIELDS, is_held
 from crawler.urls.canonicalize import canonicalize
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Refusal:
         return Drop("policy", DropReason.WITHDRAWN, said)
 
 
+_OF_PAGE = (*TEXT_FIELDS, "warc_file")
 PASSED = Refusal("address", 0)
 """Of a record that went because its time was over: a later one of the same page may stay."""
 
@@ -143,6 +145,14 @@ class Refusals:
         found = self.refusal(urls[0], canonical_url=urls[1], text=known)
         found = found or (self._by_older(text) if isinstance(text, str) else None)
         return found or (PASSED if self.has_passed(record) else None)
+
+    def hides(self, record: Record) -> bool:
+        """True for a record that is refused and still has something of its page, which nobody is to see.
+
+        A rejected one without text and archive is the decision that a withdrawal leaves.
+        """
+        decision = "reason" in record and not is_held(record) and not any(record.get(name) for name in _OF_PAGE)
+        return not decision and self.of_record(record) is not None
 
     def _by_older(self, text: str) -> Refusal | None:
         return self.older.find(printed(text, OLDER_VERSION)) if self.older and text else None

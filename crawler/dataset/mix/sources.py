@@ -8,7 +8,7 @@ corpus lets documents become is left out of that corpus and of what was made of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from glob import glob
@@ -54,16 +54,20 @@ class Counts:
 
 
 class Sources:
-    """All sources of a spec, open for reading as often as it takes. Raises: StorageError where one is not there."""
+    """All sources of a spec, open for reading as often as it takes. given: the corpora and folders of ours among them.
 
-    def __init__(self, specs: tuple[Source, ...]) -> None:
+    beside: others whose refusals hold here, too. Raises: StorageError where a source is not there.
+    """
+
+    def __init__(self, specs: tuple[Source, ...], beside: Iterable[Place] = ()) -> None:
         self._specs = specs
         self._sides = {each.name: side_of(each.corpus) for each in specs if each.corpus is not None}
         self._files = {each.name: _files_of(each) for each in specs if each.corpus is None}
         given = {each.name: self._folders_of(each.name) for each in specs}
         own = {name: [*places, *corpora_behind(places)] for name, places in given.items()}
+        self.given = list({place.url: place for places in given.values() for place in places}.values())
         self._places = list({place.url: place for places in own.values() for place in places}.values())
-        self._refused = refused_by(place for places in given.values() for place in places)
+        self._refused = refused_by([*self.given, *beside])
         expired = {place.url: Refusals(expired=Refusals.of([place]).expired) for place in self._places}
         self._expired = {
             name: [(place.url, expired[place.url]) for place in places if expired[place.url]]
