@@ -24,13 +24,13 @@ from crawler.dataset.registry.derived import folders_around
 from crawler.dataset.rewrite import corpus_place
 from crawler.problems import InputError
 from crawler.stages.fingerprint import exact_id
+from crawler.storage.corpus.labels import LABELS
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_lines
 from crawler.urls.canonicalize import registrable_domain
 
-LABELS = "labels.jsonl"
 ANSWERS = {"keep": 1.0, "reject": 0.0}
 NAMED = 3
 _GONE = "the page was withdrawn, is gone, or says no"
