@@ -11,10 +11,11 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from crawler.dataset.addresses import Addresses
 from crawler.dataset.export_formats import INDEX_FILE, export_format
 from crawler.dataset.living import WITHDRAWN, Living
 from crawler.dataset.outside import check_outside
@@ -49,11 +50,15 @@ class Describer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export holds: documents and files; withdrawn: records that were left out for that reason."""
+    """What an export holds: documents and files; withdrawn: records that were left out for that reason.
+
+    addresses: how many have a redacted one; None where that was not asked for.
+    """
 
     documents: int
     files: int
     withdrawn: int
+    addresses: Addresses | None = None
 
 
 def export(
@@ -65,11 +70,13 @@ def export(
     now: float,
     describer: Describer | None = None,
     progress: Callable[[int], object] = lambda _: None,
+    redact_urls: bool = False,
 ) -> Exported:
     """Write the kept documents of a corpus to the folder `out`, in the format `to`.
 
     max_bytes: of records as JSON in one file. now: seconds since the epoch. describer: makes the published documents.
-    progress: called with the number of documents written. Memory: one record, with Parquet one row group.
+    progress: called with the number of documents written. redact_urls: addresses lose what was redacted in their page.
+    Memory: one record, with Parquet one row group.
     Raises: StorageError where `out` is in use, a file is damaged, no document is kept, or the corpus changes meanwhile.
     """
     if to == "parquet":
@@ -78,6 +85,7 @@ def export(
     with ExitStack() as stack:
         draft = draft_beside(out, stack)
         job = _Job(place, draft, form, max_bytes, progress)
+        job.addresses = Addresses() if redact_urls else None
         job.fill(job.records(describer))
         if manifest_hash(place) != before:
             raise StorageError(f"{place.url}: the corpus changed while it was exported; run the same command again")
@@ -135,11 +143,12 @@ class Filling:
         self._draft, self._form = draft, form
         self._max_bytes, self._progress = max_bytes, progress
         self.written = self.withdrawn = 0
+        self.addresses: Addresses | None = None
         self.files: list[dict[str, Any]] = []
 
     def result(self) -> Exported:
         """What has been written so far."""
-        return Exported(self.written, sum(file["documents"] > 0 for file in self.files), self.withdrawn)
+        return Exported(self.written, sum(file["documents"] > 0 for file in self.files), self.withdrawn, self.addresses)
 
     def fill(self, records: Iterator[Record]) -> None:
         """Write every record; each file is on the disk when the next one begins. An index comes last.
@@ -204,7 +213,8 @@ class _Job(Filling):
 
     def records(self, describer: Describer | None) -> Iterator[Record]:
         """What is exported, counted."""
-        for record in self._living.kept():
+        for found in self._living.kept():
+            record = found if self.addresses is None else self.addresses.of(found)
             if describer is not None:
                 describer.add(record)
             yield record
@@ -232,6 +242,7 @@ def _lineage(place: Place, to: str, manifest_sha256: str, job: _Job, now: float)
         },
         "versions": versions(),
         "counts": {"read": job.read, "exported": job.written, "withdrawn": job.withdrawn},
+        **({"addresses": asdict(job.addresses)} if job.addresses is not None else {}),
         "files": job.files,
     }
 
