@@ -20,6 +20,7 @@ from crawler.dataset.export_formats import INDEX_FILE, export_format
 from crawler.dataset.living import WITHDRAWN, Living
 from crawler.dataset.outside import check_outside
 from crawler.dataset.registry.derived import note_draft, tell_sources
+from crawler.dataset.withdrawals import log_hash
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import SCHEMA_VERSION, arrow
@@ -81,13 +82,13 @@ def export(
     """
     if to == "parquet":
         arrow()
-    form, before = export_format(to), manifest_hash(place)
+    form, before, asked = export_format(to), manifest_hash(place), log_hash(place)
     with ExitStack() as stack:
         draft = draft_beside(out, stack)
         job = _Job(place, draft, form, max_bytes, progress)
         job.addresses = Addresses() if redact_urls else None
         job.fill(job.records(describer))
-        if manifest_hash(place) != before:
+        if manifest_hash(place) != before or log_hash(place) != asked:
             raise StorageError(f"{place.url}: the corpus changed while it was exported; run the same command again")
         if describer is not None:
             put_all(draft, describer.documents(job.files, form, withdrawn=job.withdrawn))

@@ -20,7 +20,7 @@ from crawler.dataset.pages import identity
 from crawler.dataset.records.fields import OF_RECORD, Field
 from crawler.dataset.records.filters import Condition, FilterError, read
 from crawler.dataset.rewrite import read_files
-from crawler.dataset.withdrawals import covers, inherit
+from crawler.dataset.withdrawals import covers, inherit, log_hash
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash, register
@@ -142,7 +142,7 @@ def select(
     if target.listing(""):
         raise StorageError(f"{target.url}: expected an empty or new folder for the subset")
     check_apart(target, source)
-    manifest_sha256 = manifest_hash(source)
+    manifest_sha256, asked = manifest_hash(source), log_hash(source)
     files = read_files(source)
     counts = {"read": 0, "selected": 0}
     records = Living(source).kept(all_versions=all_versions)
@@ -164,6 +164,8 @@ def select(
                 shards.commit()
         shards.seal()
         carry(source, target, ledger, documents)
+        if log_hash(source) != asked:
+            raise StorageError(f"{source.url}: a page was withdrawn meanwhile; run the same command again")
         stack.pop_all()
     run = _run(source, selection, counts, manifest_sha256, now)
     ledger.runs = [*source.manifest()["runs"], run]

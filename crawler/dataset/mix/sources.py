@@ -25,6 +25,7 @@ from crawler.dataset.refused import PASSED, Refusal, Refusals
 from crawler.dataset.registry.behind import corpora_behind
 from crawler.dataset.registry.derived import folders_around, version_hash
 from crawler.dataset.supersede import read_latest
+from crawler.dataset.withdrawals import log_hash
 from crawler.document import RECORD_FIELDS
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import arrow, kind_of, record_of_row
@@ -124,7 +125,8 @@ class Sources:
         """Changes where a source changes."""
         manifests = [side.place.load_json(MANIFEST) for side in self._sides.values()]
         stats = [path.stat() for paths in self._files.values() for path in paths]
-        return [*manifests, *((stat.st_size, stat.st_mtime_ns) for stat in stats)]
+        logs = [log_hash(place) for place in self._places]
+        return [*manifests, *logs, *((stat.st_size, stat.st_mtime_ns) for stat in stats)]
 
     def corpora(self) -> list[Place]:
         """The corpora among the sources."""
