@@ -40,8 +40,7 @@ def find_page(place: Place, name: str, refused: Refusals) -> FoundPage:
 
     Raises: StorageError where there is none, naming URLs much alike, or it was withdrawn, or a file is damaged.
     """
-    hidden = 0
-    url = canonicalize(name)
+    hidden, url = 0, canonicalize(name, routes=True)
     wanted, host = {name, url} - {None}, host_of(url) if url else ""
     best: tuple[tuple[bool, str, bool], FoundPage] | None = None
     older = -1
