@@ -17,7 +17,7 @@ from crawler.config import Config, ConfigError, declared, from_mapping
 from crawler.dataset.query import query as query_place
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.behind import refusals_of
-from crawler.dataset.rewrite import read_files
+from crawler.dataset.rewrite import records_in
 from crawler.document import Document, Drop, DropReason, Reason, Signal
 from crawler.documents.begin import begin
 from crawler.frontier.client import Frontier
@@ -31,7 +31,6 @@ from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import HELD, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, record_of, rejection_of
-from crawler.storage.files.shards import read_records
 from crawler.urls.link import Link
 
 __all__ = [
@@ -125,7 +124,7 @@ def decide(
 
 
 def read_corpus(corpus_dir: str, kind: Literal["kept", "held", "rejected"] = "kept") -> Iterator[Record]:
-    """Every record of a corpus folder or URL, file by file, in their order (docs/record.md).
+    """Every record of a corpus folder or URL that was not withdrawn, file by file, in their order (docs/record.md).
 
     Raises: InputError for another kind; StorageError, while it is read, where the folder is no corpus or a file is
     damaged.
@@ -138,8 +137,8 @@ _FOLDERS = {"kept": SHARDS, "held": HELD, "rejected": REJECTED}
 
 
 def _records(place: Place, folder: str) -> Iterator[Record]:
-    for entry in read_files(place, (folder,)):
-        yield from read_records(place, entry["path"])
+    refused = refusals_of([place])
+    yield from (record for record in records_in(place, (folder,)) if not refused.hides(record))
 
 
 def query(corpus_dir: str, sql: str) -> list[dict[str, Any]]:

@@ -16,23 +16,24 @@ from typing import Any
 import orjson
 
 from crawler.dataset.annotate import Annotations
+from crawler.dataset.living import Living, refused_by
 from crawler.dataset.pages import page_name
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.registry.derived import folders_around
-from crawler.dataset.rewrite import corpus_place, records_in
+from crawler.dataset.rewrite import corpus_place
 from crawler.problems import InputError
 from crawler.stages.fingerprint import exact_id
+from crawler.storage.corpus.labels import LABELS
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_lines
 from crawler.urls.canonicalize import registrable_domain
 
-LABELS = "labels.jsonl"
 ANSWERS = {"keep": 1.0, "reject": 0.0}
 NAMED = 3
-WITHDRAWN = "the page was withdrawn"
+_GONE = "the page was withdrawn, is gone, or says no"
 TextOf = Callable[[Place, Record], str]
 """The text of a record that has none; empty where nobody has it."""
 _PACKED = (".zst", ".gz")
@@ -61,24 +62,29 @@ class Example:
 
 @dataclass(slots=True)
 class Examples:
-    """What was read. left_out: how many by reason; named: the first of each; siteless: texts without a URL."""
+    """What was read. left_out: how many by reason; named: the first of each; siteless: texts without a URL.
 
+    beside: what no source may give because one of them refuses it (`refused_in`).
+    """
+
+    beside: Refusals = field(default_factory=Refusals)
     found: list[Example] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     named: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     siteless: int = 0
 
-    def leave(self, why: str, name: str) -> None:
-        """Count what is not used."""
+    def leave(self, why: str, name: str = "") -> None:
+        """Count what is not used; what was withdrawn has no name here."""
         self.left_out[why] += 1
-        if len(self.named[why]) < NAMED:
+        if name and len(self.named[why]) < NAMED:
             self.named[why].append(name)
 
     def sentences(self) -> list[str]:
         """One for each reason."""
         return [
-            f"{count:,} left out: {why} ({', '.join(self.named[why])}{', …' if count > NAMED else ''})"
+            f"{count:,} left out: {why}" + (f" ({', '.join(names)}{', …' if count > NAMED else ''})" if names else "")
             for why, count in self.left_out.most_common()
+            for names in [self.named[why]]
         ]
 
 
@@ -99,7 +105,23 @@ class _Label:
     doc_id: str
     judge: str
     good: float
-    values: Mapping[str, Any]
+    values: dict[str, Any]
+
+
+def refused_in(sources: Iterable[str]) -> Refusals:
+    """What none of these corpora and files may give, because one of them refuses it. Raises: StorageError."""
+    return refused_by(place for source in sources for place in _places_of(source))
+
+
+def _places_of(source: str) -> list[Place]:
+    """The corpus that a source is, or those that a file lies in."""
+    if _is_corpus(source):
+        return [Place(source)]
+    return [Place(url) for url in folders_around([Path(source)]).values()]
+
+
+def _is_corpus(source: str) -> bool:
+    return Path(source).is_dir() or "://" in source
 
 
 def _none(place: Place, record: Record) -> str:  # noqa: ARG001  # that is the answer
@@ -122,11 +144,13 @@ def read_labels(
         labels = list(_labels(corpus / LABELS if corpus else Path(source), into)) if there else []
         if corpus and scores is not None:
             labels += _scored(str(corpus), scores, into)
+        refused = refusals_of(_places_of(source))
+        labels = [label for label in labels if not _is_gone(_judged(label), refused, into)]
         last = {(label.judge, label.url): label for label in labels}
         by_text: dict[tuple[str, str], list[_Label]] = defaultdict(list)
         for label in last.values():
             by_text[(label.url, label.doc_id)].append(label)
-        records, sizes = _records(str(corpus), by_text, text_of, into) if corpus else ({}, Counter[str]())
+        records, sizes = _records(str(corpus), by_text, text_of, into.beside) if corpus else ({}, Counter[str]())
         made = [_example(some, records.get(key)) for key, some in by_text.items()]
         for example in made:
             if not example.text.strip():
@@ -158,28 +182,33 @@ def read_texts(sources: Iterable[str], good: float, into: Examples, most: int) -
 
 
 def _texts(source: str, into: Examples) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if Path(source).is_dir() or "://" in source:
+    if _is_corpus(source):
         with corpus_place(source) as place:
-            for record in _allowed(records_in(place), refusals_of([place]), into):
+            living = Living(place, beside=into.beside)
+            for record in living.kept():
                 yield str(record["url"]), record
+            into.left_out[_GONE] += living.left_out.total()
+            into.left_out = +into.left_out
         return
-    refused = refusals_of(map(Place, folders_around([Path(source)]).values()))
+    refused = refusals_of(_places_of(source))
     for name, values in _lines(Path(source), into):
         if not isinstance(values.get("text"), str) or not values["text"].strip():
             into.leave("the line has no text", name)
-        elif refused.of_record(values):
-            into.leave(WITHDRAWN, name)
-        else:
+        elif not _is_gone(values, refused, into):
             yield name, values
 
 
-def _allowed(records: Iterable[Record], refused: Refusals, into: Examples) -> Iterator[Record]:
-    """Those that nobody withdrew: also where a withdrawal was cut off, or the corpora they were made of refuse them."""
-    for record in records:
-        if refused.of_record(record):
-            into.leave(WITHDRAWN, page_name(record))
-        else:
-            yield record
+def _judged(label: _Label) -> Record:
+    """What a label says of its page; it was there when it was judged."""
+    return {"crawled_at": label.values.get("at"), **label.values, "url": label.url}
+
+
+def _is_gone(values: Mapping[str, Any], refused: Refusals, into: Examples) -> bool:
+    """True for what is refused; counted then."""
+    record = dict(values)
+    if gone := bool(refused.of_record(record) or into.beside.of_record(record)):
+        into.leave(_GONE)
+    return gone
 
 
 def _labels(path: Path, into: Examples) -> Iterator[_Label]:
@@ -234,7 +263,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
 
 
 def _records(
-    corpus: str, wanted: Iterable[tuple[str, str]], text_of: TextOf, into: Examples
+    corpus: str, wanted: Iterable[tuple[str, str]], text_of: TextOf, beside: Refusals
 ) -> tuple[dict[tuple[str, str], Record], Counter[str]]:
     """The records that were judged, by page and text, and how many documents have each verdict."""
     pages: dict[str, set[str]] = defaultdict(set)
@@ -244,7 +273,7 @@ def _records(
     bare: list[Record] = []
     sizes = Counter[str]()
     with corpus_place(corpus) as place:
-        for record in _allowed(records_in(place, (SHARDS, REJECTED)), refusals_of([place]), into):
+        for record in Living(place, beside=beside).of((SHARDS, REJECTED)):
             sizes[str(record.get("reason") or "kept")] += 1
             if (name := page_name(record)) not in pages:
                 continue

@@ -16,7 +16,6 @@ from crawler.dataset.annotations.tables import KEYS, TYPES, Row, annotation_file
 from crawler.dataset.query import query
 from crawler.dataset.records.fields import OF_RECORD
 from crawler.dataset.records.view import TABLES
-from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import RewriteJob, Rewritten, rewrite
 from crawler.dataset.versions import Cause
 from crawler.problems import InputError, did_you_mean
@@ -129,11 +128,9 @@ class Annotations:
 
     def _documents(self) -> tuple[set[bytes], set[str]]:
         """The kept documents, by key and by canonical URL; without those whose withdrawal was cut off."""
-        documents, urls, refused = set(), set(), refusals_of([self._place])
+        documents, urls = set(), set()
         with query(self._place, f"SELECT {', '.join(KEYS)} FROM documents") as (names, rows):  # noqa: S608  # our own
             for row in rows:
-                if refused and refused.refusal(row[0]):
-                    continue
                 documents.add(key_of(dict(zip(names, row, strict=True))))
                 urls.add(row[0])
         return documents, urls

@@ -15,6 +15,7 @@ from typing import Any
 
 from crawler.config import Config, DedupConfig
 from crawler.dataset.lifetimes import Lifetimes, lapsed
+from crawler.dataset.living import Living
 from crawler.dataset.pages import identity, page_key
 from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import Decision, Rewritten, records_in, rewrite
@@ -93,7 +94,7 @@ def find(place: Place, config: Config, *, now: float) -> Best:
     for record in ranks.usable(found):
         ranks.by_owner[_owner(record)].append((rank_of(record), record["canonical_url"], identity(record)))
     pairs = _Pairs(config.dedup)
-    for record in records_in(place):
+    for record in Living(place).kept():
         copies = ranks.by_owner.get(record["canonical_url"])
         if copies is None or identity(record) in ranks.stale:
             continue

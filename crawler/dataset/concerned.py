@@ -52,7 +52,7 @@ class Wish:
         return (
             (not self.domains or covers(self.domains, record["url"]))
             and (not self.licences or record.get("license_tag") in self.licences)
-            and (not self.urls or bool(self.addresses & addresses_of(record)))
+            and (not self.urls or bool(self.addresses & (addresses_of(record) | _led_from(record))))
             and (self.revoked is None or self.revoked(record))
         )
 
@@ -77,6 +77,11 @@ class Wish:
             "urls": sorted(self.urls),
             "reach": self.reach,
         }
+
+
+def _led_from(record: Record) -> frozenset[str]:
+    """Addresses that led to the record's page: whoever asks for its removal may know it by one of them."""
+    return frozenset(address_of(url) for url in record.get("redirects") or ())
 
 
 _UNSAID = {"by": NOT_GIVEN, "urls": [], "domains": [], "licences": [], "rule": "", "reason": ""}
@@ -129,7 +134,7 @@ def find(place: Place, wish: Wish) -> Concerned:
     if wish.reach == "text" or (wish.reach == "address" and (wish.revoked or wish.licences)):
         _find_others(place, wish, found, pages)
     going = RawPages(wish, found.pages)
-    for archive, urls in _raw_pages(place):
+    for archive, urls in raw_pages(place):
         if count := sum(map(going.goes, urls)):
             found.raw += count
             found.archives.add(archive)
@@ -168,7 +173,7 @@ def folders_of_records(place: Place) -> tuple[str, ...]:
     return tuple(sorted({entry["kind"] for entry in place.manifest()["files"]} - {ARCHIVE, ANNOTATIONS}))
 
 
-def _raw_pages(place: Place) -> Iterator[tuple[str, list[str]]]:
+def raw_pages(place: Place) -> Iterator[tuple[str, list[str]]]:
     """Each archive of a corpus, and the address of each raw page in it, by its index; where that is lost or damaged, by
     itself. Raises: StorageError where neither can be read.
     """
@@ -225,7 +230,7 @@ def _tick_off(found: Concerned, record: Record, hosts: frozenset[str]) -> None:
         tag = record.get("license_tag")
         found.unseen = {name for name in found.unseen if name != tag and not covers(frozenset({name}), record["url"])}
     if found.unknown:
-        mine = addresses_of(record)
+        mine = addresses_of(record) | _led_from(record)
         found.unknown = {url for url in found.unknown if address_of(url) not in mine}
         if len(found.alike) < _MOST_ALIKE and covers(hosts, record["url"]):
             found.alike.append(record.get("canonical_url") or record["url"])

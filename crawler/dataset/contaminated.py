@@ -11,7 +11,8 @@ from typing import Any
 
 from crawler.config import Config
 from crawler.dataset.cuts import rejection
-from crawler.dataset.rewrite import Decision, Rejection, Rewritten, records_in, rewrite
+from crawler.dataset.living import Living
+from crawler.dataset.rewrite import Decision, Rejection, Rewritten, rewrite
 from crawler.dataset.versions import Cause
 from crawler.document import Drop, DropReason
 from crawler.stages.contamination.stage import ContaminationStage, Overlap
@@ -86,7 +87,7 @@ class Search:
 def find(place: Place, config: Config) -> Contamination:
     """Look every kept document up. Raises: InputError; StorageError where a file is damaged."""
     search = Search(config)
-    for record in records_in(place):
+    for record in Living(place).kept():
         search.look(record)
     return search.found
 
@@ -96,11 +97,10 @@ def remove(place: Place, config: Config, *, now: float, keep_old: bool = True) -
 
     Raises: InputError; StorageError as `rewrite`.
     """
-    search = Search(config)
+    search, living = Search(config), Living(place)
 
     def decide(record: Record) -> Decision:
-        overlap = search.look(record)
-        if overlap is None:
+        if not living.has(record) or (overlap := search.look(record)) is None:
             return record
         return Rejection(rejection(record, Drop(ContaminationStage.name, DropReason.CONTAMINATED, str(overlap))))
 

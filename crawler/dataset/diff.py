@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
+from crawler.dataset.refused import Refusals
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.verify import is_final
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import PAGES, REPLACED, Place
@@ -109,8 +111,9 @@ def _where(place: Place, paths: Iterable[str]) -> Iterator[str]:
 
 
 def compare(before: Side, after: Side, *, samples: int = 5) -> Difference:
-    """Every URL of both sides. samples: how many changed texts to show. Raises: StorageError."""
-    old, new = _read(before), _read(after)
+    """Every URL of both sides that neither refuses. samples: how many changed texts to show. Raises: StorageError."""
+    refused = refusals_of([before.place, after.place])
+    old, new = _read(before, refused), _read(after, refused)
     found = Difference()
     for url in sorted(old.keys() | new.keys()):
         _judge(found, url, old.get(url), new.get(url))
@@ -135,13 +138,13 @@ def _judge(found: Difference, url: str, old: _Found | None, new: _Found | None) 
         found.reasons.append(change)
 
 
-def _read(side: Side) -> dict[str, _Found]:
+def _read(side: Side, refused: Refusals) -> dict[str, _Found]:
     best: dict[str, _Found] = {}
     for number, path in enumerate(side.paths):
         for line, record in enumerate(read_records(side.place, path)):
             claim = _claim(record, (number, line))
             current = best.get(record["url"])
-            if current is None or claim.rank > current.rank:
+            if (current is None or claim.rank > current.rank) and not refused.hides(record):
                 best[record["url"]] = claim
     return best
 

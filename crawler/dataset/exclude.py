@@ -8,10 +8,11 @@ it names (`crawler/dataset/refused.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from crawler.dataset.concerned import Concerned, RawPages, Wish, find, folders_of_records, mistyped, unknown
 from crawler.dataset.refused import Refusals
@@ -39,6 +40,7 @@ from crawler.dataset.withdrawals import (
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.erasure import erase_pages
 from crawler.storage.corpus.answers import forgetting
+from crawler.storage.corpus.labels import forget_labels
 from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REPLACED, Place
@@ -129,10 +131,21 @@ def _withdraw(place: Place, wish: Wish, cause: Cause, forget: Callable[[Collecti
     entry, pages = _log(place, wish, found.pages, cause.now, found.texts.values())
     urls = sorted({page["canonical_url"] for page in pages} | set(entry.get("urls", ())))
     forget(urls)
+    forget_labels(place, _goes_with(Refusals.of([place])))
     going = _Going(place, wish, pages)
     done = rewrite(place, going.decide, cause, folders=folders_of_records(place), archive=going.archive)
     removed = [name for name in (*DERIVED, *_drafts(place), *_replaced(place)) if place.remove(name)]
     return Withdrawn(done, found, removed, urls, frozenset(entry["refused"]), wish.by, entry["number"])
+
+
+def _goes_with(refused: Refusals) -> Callable[[Mapping[str, Any]], bool]:
+    """Whether a label goes: its page is refused, or had passed when it was judged."""
+
+    def goes(label: Mapping[str, Any]) -> bool:
+        url = label.get("url")
+        return isinstance(url, str) and refused.of_record({"url": url, "crawled_at": label.get("at")}) is not None
+
+    return goes
 
 
 def refusals_after(wish: Wish, found: Concerned) -> Refusals:

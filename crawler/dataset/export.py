@@ -11,15 +11,16 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from crawler.dataset.addresses import Addresses
 from crawler.dataset.export_formats import INDEX_FILE, export_format
+from crawler.dataset.living import WITHDRAWN, Living
 from crawler.dataset.outside import check_outside
-from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.registry.derived import note_draft, tell_sources
-from crawler.dataset.supersede import read_latest
+from crawler.dataset.withdrawals import log_hash
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import SCHEMA_VERSION, arrow
@@ -50,11 +51,15 @@ class Describer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export holds: documents and files; withdrawn: records that were left out for that reason."""
+    """What an export holds: documents and files; withdrawn: records that were left out for that reason.
+
+    addresses: how many have a redacted one; None where that was not asked for.
+    """
 
     documents: int
     files: int
     withdrawn: int
+    addresses: Addresses | None = None
 
 
 def export(
@@ -66,21 +71,24 @@ def export(
     now: float,
     describer: Describer | None = None,
     progress: Callable[[int], object] = lambda _: None,
+    redact_urls: bool = False,
 ) -> Exported:
     """Write the kept documents of a corpus to the folder `out`, in the format `to`.
 
     max_bytes: of records as JSON in one file. now: seconds since the epoch. describer: makes the published documents.
-    progress: called with the number of documents written. Memory: one record, with Parquet one row group.
+    progress: called with the number of documents written. redact_urls: addresses lose what was redacted in their page.
+    Memory: one record, with Parquet one row group.
     Raises: StorageError where `out` is in use, a file is damaged, no document is kept, or the corpus changes meanwhile.
     """
     if to == "parquet":
         arrow()
-    form, before = export_format(to), manifest_hash(place)
+    form, before, asked = export_format(to), manifest_hash(place), log_hash(place)
     with ExitStack() as stack:
         draft = draft_beside(out, stack)
         job = _Job(place, draft, form, max_bytes, progress)
+        job.addresses = Addresses() if redact_urls else None
         job.fill(job.records(describer))
-        if manifest_hash(place) != before:
+        if manifest_hash(place) != before or log_hash(place) != asked:
             raise StorageError(f"{place.url}: the corpus changed while it was exported; run the same command again")
         if describer is not None:
             put_all(draft, describer.documents(job.files, form, withdrawn=job.withdrawn))
@@ -136,11 +144,12 @@ class Filling:
         self._draft, self._form = draft, form
         self._max_bytes, self._progress = max_bytes, progress
         self.written = self.withdrawn = 0
+        self.addresses: Addresses | None = None
         self.files: list[dict[str, Any]] = []
 
     def result(self) -> Exported:
         """What has been written so far."""
-        return Exported(self.written, sum(file["documents"] > 0 for file in self.files), self.withdrawn)
+        return Exported(self.written, sum(file["documents"] > 0 for file in self.files), self.withdrawn, self.addresses)
 
     def fill(self, records: Iterator[Record]) -> None:
         """Write every record; each file is on the disk when the next one begins. An index comes last.
@@ -196,19 +205,21 @@ class _Job(Filling):
         self, place: Place, draft: Path, form: Format, max_bytes: int, progress: Callable[[int], object]
     ) -> None:
         super().__init__(draft, form, max_bytes, progress)
-        self._place, self.read = place, 0
+        self._living = Living(place)
+
+    @property
+    def read(self) -> int:
+        """Documents of the corpus that were looked at."""
+        return self._living.read
 
     def records(self, describer: Describer | None) -> Iterator[Record]:
         """What is exported, counted."""
-        refused = refusals_of([self._place])
-        for record in read_latest(self._place):
-            self.read += 1
-            if refused.of_record(record):
-                self.withdrawn += 1
-            else:
-                if describer is not None:
-                    describer.add(record)
-                yield record
+        for found in self._living.kept():
+            record = found if self.addresses is None else self.addresses.of(found)
+            if describer is not None:
+                describer.add(record)
+            yield record
+        self.withdrawn = self._living.left_out[WITHDRAWN]
 
 
 def _without_place(record: Record) -> Record:
@@ -232,6 +243,7 @@ def _lineage(place: Place, to: str, manifest_sha256: str, job: _Job, now: float)
         },
         "versions": versions(),
         "counts": {"read": job.read, "exported": job.written, "withdrawn": job.withdrawn},
+        **({"addresses": asdict(job.addresses)} if job.addresses is not None else {}),
         "files": job.files,
     }
 

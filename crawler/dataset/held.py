@@ -9,10 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crawler.dataset.exclude import covers
-from crawler.dataset.pages import identity
-from crawler.dataset.registry.behind import refusals_of
-from crawler.dataset.rewrite import Decide, Decision, Rejection, Release, Rewritten, records_in, rewrite
-from crawler.dataset.supersede import is_pending, standing
+from crawler.dataset.living import Living
+from crawler.dataset.rewrite import Decide, Decision, Rejection, Release, Rewritten, rewrite
 from crawler.dataset.verify import finish_dead_writers
 from crawler.dataset.versions import Cause
 from crawler.storage.files.place import HELD, Place
@@ -42,9 +40,8 @@ class Choice:
 
 
 def waiting(place: Place, choice: Choice) -> Iterator[Record]:
-    """The records of held pages, but for those that a later visit replaced. Raises: StorageError."""
-    stale = _stale(place)
-    return (record for record in records_in(place, (HELD,)) if choice.takes(record) and identity(record) not in stale)
+    """The records of held pages that nothing refuses and no later visit replaced. Raises: StorageError."""
+    return (record for record in Living(place).of((HELD,)) if choice.takes(record))
 
 
 def release(place: Place, choice: Choice, *, now: float, reason: str) -> Rewritten:
@@ -52,10 +49,10 @@ def release(place: Place, choice: Choice, *, now: float, reason: str) -> Rewritt
 
     Raises: StorageError while a worker is at work, or where a disk fails.
     """
-    refused = refusals_of([place])
+    living = Living(place)
 
     def decide(record: Record) -> Record | Release:
-        return Release(released(record)) if refused.of_record(record) is None else record
+        return Release(released(record)) if not living.why_not(record) else record
 
     return _decide(place, choice, decide, Cause(RELEASE, reason, now))
 
@@ -67,10 +64,10 @@ def confirm(place: Place, choice: Choice, *, now: float, reason: str) -> Rewritt
 
 def _decide(place: Place, choice: Choice, decide: Decide, cause: Cause) -> Rewritten:
     finish_dead_writers(place)
-    stale = _stale(place)
+    living = Living(place)
 
     def judged(record: Record) -> Decision:
-        return decide(record) if choice.takes(record) and identity(record) not in stale else record
+        return decide(record) if choice.takes(record) and not living.is_replaced(record) else record
 
     return rewrite(place, judged, cause, folders=(HELD,))
 
@@ -78,7 +75,3 @@ def _decide(place: Place, choice: Choice, decide: Decide, cause: Cause) -> Rewri
 def _confirmed(record: Record) -> Rejection:
     left = {name: value for name, value in record.items() if name not in OF_TEXT}
     return Rejection(left | {"reason": f"{held_kind(record['reason'])}_confirmed"})
-
-
-def _stale(place: Place) -> set[bytes]:
-    return standing(place).stale if is_pending(place.manifest()) else set()

@@ -56,6 +56,12 @@ class Lifetimes:
         found += [entry.ttl_days] if entry is not None and entry.ttl_days else []
         return min(found, default=self.days.get(EVERYTHING_ELSE))
 
+    def are_over(self, record: Record, now: float) -> bool:
+        """True for a document that is older than it may become (now: seconds since the epoch)."""
+        if not self or (days := self.days_of(record)) is None:
+            return False
+        return datetime.fromisoformat(record["crawled_at"]) < datetime.fromtimestamp(now, UTC) - timedelta(days)
+
 
 def lapsed(place: Place, lifetimes: Lifetimes, *, now: float) -> frozenset[str]:
     """URLs whose latest text or raw page is older than it may become (now: seconds since the epoch).
@@ -65,9 +71,8 @@ def lapsed(place: Place, lifetimes: Lifetimes, *, now: float) -> frozenset[str]:
     """
     going: dict[str, bool] = {}
     for record in records_in(place, PAGES):
-        if _carries_something(record) and (days := lifetimes.days_of(record)) is not None:
-            old = datetime.fromisoformat(record["crawled_at"]) < datetime.fromtimestamp(now, UTC) - timedelta(days)
-            going[record["url"]] = old and going.get(record["url"], True)
+        if _carries_something(record):
+            going[record["url"]] = lifetimes.are_over(record, now) and going.get(record["url"], True)
     return frozenset(url for url, goes in going.items() if goes)
 
 

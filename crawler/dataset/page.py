@@ -6,6 +6,7 @@ import difflib
 from dataclasses import dataclass
 
 from crawler.dataset.expire import expired_note
+from crawler.dataset.refused import Refusals
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.verify import is_final
 from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
@@ -34,12 +35,12 @@ class FoundPage:
         return "reason" not in self.record
 
 
-def find_page(place: Place, name: str) -> FoundPage:
-    """The page whose URL, canonical URL or doc_id is `name`. Reads every record.
+def find_page(place: Place, name: str, refused: Refusals) -> FoundPage:
+    """The page whose URL, canonical URL or doc_id is `name`, unless it is refused. Reads every record.
 
-    Raises: StorageError where there is none, naming URLs much alike, or a file is damaged.
+    Raises: StorageError where there is none, naming URLs much alike, or it was withdrawn, or a file is damaged.
     """
-    url = canonicalize(name, routes=True)
+    hidden, url = 0, canonicalize(name, routes=True)
     wanted, host = {name, url} - {None}, host_of(url) if url else ""
     best: tuple[tuple[bool, str, bool], FoundPage] | None = None
     older = -1
@@ -47,13 +48,21 @@ def find_page(place: Place, name: str) -> FoundPage:
     for entry in read_files(place, PAGES):
         for number, record in enumerate(read_records(place, entry["path"]), start=1):
             if wanted & {record["url"], record.get("canonical_url"), record.get("doc_id")}:
+                if refused.hides(record):
+                    hidden += 1
+                    continue
                 older += 1
                 kept = "reason" not in record
                 rank = (is_final(record.get("reason")), record.get("crawled_at") or "", kept)
                 if best is None or rank > best[0]:
                     best = rank, FoundPage(record, entry["path"], number, 0)
-            elif host and len(alike) < _MOST_ALIKE and _host(record["url"]) == host:
+            elif host and len(alike) < _MOST_ALIKE and _host(record["url"]) == host and not refused.hides(record):
                 alike.append(record["url"])
+    if best is None and hidden:
+        raise StorageError(
+            f"{place.url}: {name} was withdrawn, or opted out, or its time was over; what is left of it goes with "
+            f"`gristmill dataset exclude --again {place.url}`"
+        )
     if best is None:
         raise StorageError(_not_there(place, name, url, alike))
     found = best[1]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.dataset.annotations.joined import tables_of
 from crawler.dataset.records.database import MISSING, rows_of
 from crawler.dataset.records.view import open_view
+from crawler.dataset.registry.behind import refusals_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import INDEX, Place
 from crawler.storage.files.record_index import refresh
@@ -40,7 +41,8 @@ def query(
         listed = refresh(place, folder, progress=progress)
         try:
             beside = tables_of(place, listed, Path(scratch))
-            with open_view(listed, folder, Path(scratch) / "spill", beside, ordered=True) as connection:
+            spill, refused = Path(scratch) / "spill", refusals_of([place])
+            with open_view(listed, folder, spill, beside, ordered=True, refused=refused) as connection:
                 _check(connection, sql)
                 answer = connection.execute(sql)
                 yield [column[0] for column in answer.description or []], rows_of(answer)

@@ -26,6 +26,7 @@ from crawler.dataset.withdrawals import (
 from crawler.document import Drop, DropReason
 from crawler.stages.fingerprint import OLDER_VERSION
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.records import TEXT_FIELDS, is_held
 from crawler.urls.canonicalize import canonicalize
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Refusal:
         return Drop("policy", DropReason.WITHDRAWN, said)
 
 
+_OF_PAGE = (*TEXT_FIELDS, "warc_file")
 PASSED = Refusal("address", 0)
 """Of a record that went because its time was over: a later one of the same page may stay."""
 
@@ -144,6 +146,14 @@ class Refusals:
         found = found or (self._by_older(text) if isinstance(text, str) else None)
         return found or (PASSED if self.has_passed(record) else None)
 
+    def hides(self, record: Record) -> bool:
+        """True for a record that is refused and still has something of its page, which nobody is to see.
+
+        A rejected one without text and archive is the decision that a withdrawal leaves.
+        """
+        decision = "reason" in record and not is_held(record) and not any(record.get(name) for name in _OF_PAGE)
+        return not decision and self.of_record(record) is not None
+
     def _by_older(self, text: str) -> Refusal | None:
         return self.older.find(printed(text, OLDER_VERSION)) if self.older and text else None
 
@@ -156,8 +166,8 @@ class Refusals:
         until = max(self.passed.get(address, ""), self.expired.get(address, ""))
         return bool(until) and (record.get("crawled_at") or "") <= until
 
-    def opt_out(self, record: Record) -> None:
-        """Take note of a visit that found an opt-out: what was fetched of the page until then has passed."""
+    def end(self, record: Record) -> None:
+        """Take note of a visit that found the page gone, or a no: what was fetched of it until then has passed."""
         for address in addresses_of(record):
             self.passed[address] = max(self.passed.get(address, ""), record.get("crawled_at") or "")
 

@@ -14,14 +14,13 @@ from pathlib import Path
 
 from crawler.dataset.annotations.joined import carry, reader_of
 from crawler.dataset.annotations.tables import key_of
+from crawler.dataset.living import Living
 from crawler.dataset.outside import check_apart
 from crawler.dataset.pages import identity
 from crawler.dataset.records.fields import OF_RECORD, Field
 from crawler.dataset.records.filters import Condition, FilterError, read
-from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import read_files
-from crawler.dataset.supersede import read_all_versions, read_latest
-from crawler.dataset.withdrawals import covers, inherit
+from crawler.dataset.withdrawals import covers, inherit, log_hash
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash, register
@@ -143,14 +142,13 @@ def select(
     if target.listing(""):
         raise StorageError(f"{target.url}: expected an empty or new folder for the subset")
     check_apart(target, source)
-    manifest_sha256 = manifest_hash(source)
+    manifest_sha256, asked = manifest_hash(source), log_hash(source)
     files = read_files(source)
     counts = {"read": 0, "selected": 0}
-    records = read_all_versions(source) if all_versions else read_latest(source)
-    refused = refusals_of([source])
+    records = Living(source).kept(all_versions=all_versions)
     documents: set[bytes] = set()
     annotated = reader_of(source, selection.conditions)
-    lines = _wanted((r for r in records if not refused.of_record(r)), selection, annotated, counts, documents)
+    lines = _wanted(records, selection, annotated, counts, documents)
     first = next(lines, None)
     if first is None:
         raise StorageError(f"no document of {counts['read']:,} meets every condition; nothing was written")
@@ -166,6 +164,8 @@ def select(
                 shards.commit()
         shards.seal()
         carry(source, target, ledger, documents)
+        if log_hash(source) != asked:
+            raise StorageError(f"{source.url}: a page was withdrawn meanwhile; run the same command again")
         stack.pop_all()
     run = _run(source, selection, counts, manifest_sha256, now)
     ledger.runs = [*source.manifest()["runs"], run]

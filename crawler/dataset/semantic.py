@@ -19,8 +19,9 @@ from crawler.dataset.annotate import Annotations, Refused
 from crawler.dataset.annotations.job import job_of
 from crawler.dataset.best import RULE, rank_of
 from crawler.dataset.cuts import rejection
+from crawler.dataset.living import Living
 from crawler.dataset.pages import identity, page_name
-from crawler.dataset.rewrite import Decision, Rejection, Rewritten, records_in, rewrite
+from crawler.dataset.rewrite import Decision, Rejection, Rewritten, rewrite
 from crawler.dataset.supersede import standing
 from crawler.dataset.tfidf import Bar, Near, Vectors
 from crawler.dataset.versions import Cause
@@ -96,7 +97,7 @@ def find(place: Place, *, cosine: float = COSINE, most: int = MOST) -> Semantic:
     """
     found, documents, stale = Semantic(cosine, most), [], standing(place).stale
     with Vectors() as vectors:
-        for record in records_in(place):
+        for record in Living(place).kept():
             if identity(record) in stale or not record.get("text"):
                 continue
             vectors.add(record["text"])

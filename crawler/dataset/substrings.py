@@ -6,7 +6,7 @@ Licence headers, disclaimers, cookie texts: what dedup of whole documents cannot
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.dataset.cuts import Span, rejection, without
-from crawler.dataset.rewrite import Decision, Rejection, Rewritten, records_in, rewrite
+from crawler.dataset.living import Living
+from crawler.dataset.pages import identity
+from crawler.dataset.rewrite import Decision, Rejection, Rewritten, rewrite
 from crawler.dataset.suffixes import Ints, Passage, Passages, Repeats
 from crawler.dataset.versions import Cause
 from crawler.dataset.word_rows import Row
@@ -57,7 +59,7 @@ class Findings:
     widest: list[Found] = field(default_factory=list)  # most words to save
     longest: list[Found] = field(default_factory=list)
     most_frequent: list[Found] = field(default_factory=list)
-    cuts: dict[int, list[Span]] = field(default_factory=dict)  # by number of the document
+    cuts: dict[bytes, list[Span]] = field(default_factory=dict)  # by identity of the record
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types, without the cuts."""
@@ -73,13 +75,17 @@ def find(place: Place, *, min_tokens: int, memory: int, top: int = TOP) -> Findi
     Raises: StorageError where there is no corpus or a file is damaged.
     """
     findings = Findings(min_tokens)
-    row = Row()
-    for record in records_in(place):
+    row, names, seen = Row(), list[bytes](), set[bytes]()
+    for record in Living(place).kept():
+        if (name := identity(record)) in seen:  # one record twice repeats nothing
+            continue
         if len(row) * BYTES_A_WORD >= memory:
-            _search(row, findings, top)
-            row = Row()
+            _search(row, names, findings, top)
+            row, names = Row(), []
         row.add(record["url"], record.get("domain") or "", record["text"])
-    _search(row, findings, top)
+        names.append(name)
+        seen.add(name)
+    _search(row, names, findings, top)
     return findings
 
 
@@ -89,11 +95,9 @@ def remove(place: Place, findings: Findings, *, min_words: int, now: float, keep
     A document of which fewer than `min_words` words are left is rejected as too short.
     Raises: StorageError as `rewrite`.
     """
-    numbers = iter(range(findings.documents))
 
     def decide(record: Record) -> Decision:
-        cuts = findings.cuts.get(next(numbers))
-        if not cuts:
+        if not (cuts := findings.cuts.get(identity(record))):
             return record
         left = without(record, cuts)
         if left["word_count"] >= min_words:
@@ -105,13 +109,13 @@ def remove(place: Place, findings: Findings, *, min_words: int, now: float, keep
     return rewrite(place, decide, Cause("dataset substrings --remove", reason, now, keep_old))
 
 
-def _search(row: Row, findings: Findings, top: int) -> None:
+def _search(row: Row, names: Sequence[bytes], findings: Findings, top: int) -> None:
     """Search one block and add what it holds."""
     if not len(row):
         return
     repeats = Repeats(row.tokens(), findings.min_tokens)
     surplus = repeats.surplus()
-    cut = _cuts(row, surplus, findings.documents)
+    cut = {names[number]: spans for number, spans in _cuts(row, surplus).items()}
     passages = repeats.passages()
     findings.blocks += 1
     findings.documents += len(row.urls)
@@ -150,8 +154,8 @@ def _best(row: Row, repeats: Repeats, passages: Passages, value: Ints, top: int)
     return list(found.values())
 
 
-def _cuts(row: Row, surplus: NDArray[np.bool_], first_number: int) -> dict[int, list[Span]]:
-    """The surplus as spans of words in each document."""
+def _cuts(row: Row, surplus: NDArray[np.bool_]) -> dict[int, list[Span]]:
+    """The surplus as spans of words in each document, by its number in the row."""
     edges = np.flatnonzero(np.diff(surplus.astype(np.int8), prepend=0, append=0))
     starts, ends = edges[::2], edges[1::2]
     documents = row.documents(starts)
@@ -159,7 +163,7 @@ def _cuts(row: Row, surplus: NDArray[np.bool_], first_number: int) -> dict[int, 
     found: dict[int, list[Span]] = {}
     for document, start, end in zip(documents.tolist(), starts.tolist(), ends.tolist(), strict=True):
         offset = firsts[document]
-        found.setdefault(first_number + document, []).append((start - offset, end - offset))
+        found.setdefault(document, []).append((start - offset, end - offset))
     return found
 
 

@@ -9,7 +9,7 @@ and all older versions are deleted.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from crawler.dataset.exclude import Wish, withdraw
@@ -26,6 +26,7 @@ from crawler.storage.files.shards import read_records
 from crawler.storage.types import Entry, Manifest, Run
 from crawler.times import rfc3339
 
+_NOES = (DropReason.OPTOUT, DropReason.ROBOTS_DISALLOWED, DropReason.ACCESS_DENIED)
 BY = "recrawl"
 """The operation's name in the lineage."""
 
@@ -178,7 +179,7 @@ class _Repeated:
 
 def opted_out_since(place: Place) -> set[str]:
     """Names of kept pages whose newest visit found an opt-out. Raises: StorageError."""
-    refused = {page_key(record) for record in optouts_in(place)}
+    refused = {page_key(record) for record in _rejected(place, _says_no)}
     return standing(place, among=refused).opted_out if refused else set()
 
 
@@ -231,12 +232,17 @@ def standing_of(records: Iterable[Record], *, among: Container[bytes] | None = N
     return found
 
 
+def stale_in(place: Place) -> set[bytes]:
+    """Which records do not count any more, by `identity`; read only where some may not. Raises: StorageError."""
+    manifest = place.manifest()
+    if (is_pending(manifest) or is_shared(manifest)) and (repeated := _Repeated(place)):
+        return standing(place, among=repeated).stale
+    return set()
+
+
 def read_latest(place: Place) -> Iterator[Record]:
     """The kept record of every page that still stands, also where superseded ones were not taken out yet."""
-    manifest = place.manifest()
-    stale = set[bytes]()
-    if (is_pending(manifest) or is_shared(manifest)) and (repeated := _Repeated(place)):
-        stale = standing(place, among=repeated).stale
+    stale = stale_in(place)
     return (record for record in records_in(place) if not stale or identity(record) not in stale)
 
 
@@ -255,17 +261,31 @@ def read_all_versions(place: Place) -> Iterator[Record]:
                 yield record
 
 
-def has_opted_out(entry: Entry) -> bool:
-    """Whether a file of the manifest has a record of a page that opted out."""
-    counted = entry.get("reasons", {DropReason.OPTOUT: 1})  # files of older versions count none
-    return entry["kind"] == REJECTED and any(name.rpartition("/")[2] == DropReason.OPTOUT for name in counted)
+def endings_in(place: Place) -> Iterator[Record]:
+    """The records of visits after which nothing that was kept of their page before may be handed on: it is gone or
+    moved, or its site says no. Reads only files that have one. Raises: StorageError.
+    """
+    return _rejected(place, _ends)
 
 
-def optouts_in(place: Place) -> Iterator[Record]:
-    """The records of visits that found an opt-out. Reads only files that have one. Raises: StorageError."""
+def _ends(reason: str) -> bool:
+    return reason in _NOES or Reason.of(reason).ends
+
+
+def _says_no(reason: str) -> bool:
+    return reason == DropReason.OPTOUT
+
+
+def _has(entry: Entry, wanted: Callable[[str], bool]) -> bool:
+    counted = entry.get("reasons")  # files of older versions count none
+    is_there = counted is None or any(wanted(name.rpartition("/")[2]) for name in counted)
+    return entry["kind"] == REJECTED and is_there
+
+
+def _rejected(place: Place, wanted: Callable[[str], bool]) -> Iterator[Record]:
     for entry in read_files(place, (REJECTED,)):
-        if has_opted_out(entry):
-            yield from (r for r in read_records(place, entry["path"]) if r["reason"] == DropReason.OPTOUT)
+        if _has(entry, wanted):
+            yield from (record for record in read_records(place, entry["path"]) if wanted(record["reason"]))
 
 
 def is_failure(reason: str | None) -> bool:

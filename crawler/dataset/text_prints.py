@@ -7,6 +7,7 @@ on how a crawl looks for duplicates. The threshold is somewhat lower than the cr
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Generic, TypeVar
@@ -85,6 +86,10 @@ class TextPrints(Generic[T]):
 
     def __len__(self) -> int:
         return len(self._exact)
+
+    def digests(self) -> Iterator[bytes]:
+        """Of each text the first 80 bits of its doc_id."""
+        return iter(self._exact)
 
     def add(self, of: TextPrint, what: T) -> None:
         """Know a text from now on. Raises: ValueError where the print is of another scheme."""

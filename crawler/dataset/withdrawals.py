@@ -6,6 +6,7 @@ a page is answered by `crawler/dataset/refused.py`.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from typing import Literal, NotRequired, TypedDict, cast
@@ -103,6 +104,14 @@ def log_lines(place: Place) -> Iterator[Line]:
         return
     except OSError as error:
         raise StorageError(f"{place.path_of(WITHDRAWALS)}: cannot be read ({error})") from error
+
+
+def log_hash(place: Place) -> bytes:
+    """Stands for what the log says now: whoever reads a corpus for long sees that somebody asked meanwhile."""
+    digest = hashlib.sha256()
+    for line in log_lines(place):
+        digest.update(orjson.dumps(line))
+    return digest.digest()
 
 
 def _parsed(place: Place, line: bytes, number: int) -> Line:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import posixpath
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -57,11 +57,13 @@ class Loaded:
     exact: int = 0  # the same as a text of another owner
     near: int = 0  # nearly so
     empty: int = 0  # nothing to compare
+    withdrawn: int = 0  # left out
 
     def __str__(self) -> str:
+        left_out = f"; {self.withdrawn:,} withdrawn ones were left out" if self.withdrawn else ""
         return (
             f"{self.texts:,} texts: {self.claimed:,} in the index, {self.exact:,} exact and {self.near:,} near "
-            f"duplicates among them or of what it had, {self.empty:,} empty"
+            f"duplicates among them or of what it had, {self.empty:,} empty{left_out}"
         )
 
 
@@ -73,22 +75,39 @@ class Columns:
     owner: str | None = None
 
 
-def load(config: Config, paths: list[str], columns: Columns, *, progress: Callable[[Loaded], None]) -> Loaded:
+Hides = Callable[[Any], bool]
+"""Says of a record that it must not be read."""
+
+
+def load(
+    config: Config,
+    paths: list[str],
+    columns: Columns,
+    *,
+    progress: Callable[[Loaded], None],
+    hides: Hides | None = None,
+) -> Loaded:
     """Put every text of files and folders (JSON lines or Parquet; local or any fsspec URL) into the configured index.
 
     An owner is `path:line`, or the value of the owner column: canonical URLs there let the same pages be crawled again.
+    hides: asked of each record; those for which it holds are left out, and counted as withdrawn.
     Raises: LoadError, DedupError, ServerError.
     """
-    files = files_of(paths)
-    return with_index(config, lambda index: _load(config, index, files, columns, progress))
+    loaded = Loaded()
+    batches = _batches(files_of(paths), columns, _counting(hides, loaded))
+    return with_index(config, lambda index: _load(config, index, batches, loaded, progress))
 
 
 async def _load(
-    config: Config, index: DedupIndex, files: list[str], columns: Columns, progress: Callable[[Loaded], None]
+    config: Config,
+    index: DedupIndex,
+    batches: Iterator[list[Text]],
+    loaded: Loaded,
+    progress: Callable[[Loaded], None],
 ) -> Loaded:
-    loaded, waiting, loop = Loaded(), deque[asyncio.Future[list[Fingerprint]]](), asyncio.get_running_loop()
+    waiting, loop = deque[asyncio.Future[list[Fingerprint]]](), asyncio.get_running_loop()
     with executor_of(config.crawl.stage_workers) as executor:
-        for batch in _batches(files, columns):
+        for batch in batches:
             waiting.append(loop.run_in_executor(executor, fingerprints, config.dedup, batch))
             if len(waiting) > IN_FLIGHT:
                 await _claim(index, await waiting.popleft(), loaded)
@@ -191,10 +210,19 @@ def _wanted() -> str:
     return f"expected files that end in {', '.join(suffixes())}"
 
 
-def _batches(files: list[str], columns: Columns) -> Iterator[list[Text]]:
+def _counting(hides: Hides | None, loaded: Loaded) -> Hides | None:
+    def counted(record: Any) -> bool:
+        found = hides is not None and hides(record)
+        loaded.withdrawn += found
+        return found
+
+    return counted if hides is not None else None
+
+
+def _batches(files: list[str], columns: Columns, hides: Hides | None) -> Iterator[list[Text]]:
     batch: list[Text] = []
     for name in files:
-        for text in texts_in(name, columns):
+        for text in texts_in(name, columns, hides):
             batch.append(text)
             if len(batch) >= BATCH:
                 yield batch
@@ -203,12 +231,15 @@ def _batches(files: list[str], columns: Columns) -> Iterator[list[Text]]:
         yield batch
 
 
-def texts_in(name: str, columns: Columns) -> Iterator[Text]:
-    """Owner and text of every record of a file. Raises: LoadError naming file and line."""
+def texts_in(name: str, columns: Columns, hides: Hides | None = None) -> Iterator[Text]:
+    """Owner and text of every record of a file that nothing hides. Raises: LoadError naming file and line."""
+    more = _OF_PAGE if hides is not None else ()
     try:
         with fsspec.open(name, "rb") as file:
-            records = _parquet(name, file, columns) if name.endswith(".parquet") else _lines(name, file)
+            records = _parquet(name, file, columns, more) if name.endswith(".parquet") else _lines(name, file)
             for number, record in enumerate(records, 1):
+                if hides is not None and hides(record):
+                    continue
                 yield _text_of(record, f"{name}:{number}", columns)
     except (OSError, StorageError) as error:
         raise LoadError(str(error)) from error
@@ -234,7 +265,10 @@ def _lines(name: str, file: IO[bytes]) -> Iterator[Any]:
             raise LoadError(f"{name}:{number}: not JSON ({error})") from error
 
 
-def _parquet(name: str, file: IO[bytes], columns: Columns) -> Iterator[Any]:
+_OF_PAGE = ("url", "canonical_url", "crawled_at")
+
+
+def _parquet(name: str, file: IO[bytes], columns: Columns, more: Collection[str]) -> Iterator[Any]:
     import pyarrow
     import pyarrow.parquet
 
@@ -244,6 +278,7 @@ def _parquet(name: str, file: IO[bytes], columns: Columns) -> Iterator[Any]:
             if missing := sorted(set(wanted) - set(table.schema_arrow.names)):
                 there = ", ".join(table.schema_arrow.names[:20])
                 raise LoadError(f"{name}: no column {missing[0]!r} (there is: {there}); use --field and --id")
+            wanted += [column for column in more if column in table.schema_arrow.names and column not in wanted]
             for rows in table.iter_batches(batch_size=BATCH, columns=wanted):
                 yield from rows.to_pylist()
     except pyarrow.ArrowException as error:

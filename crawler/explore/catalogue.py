@@ -21,6 +21,7 @@ from crawler.dataset.annotations.joined import fields_of, tables_of
 from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.records.fields import FIELDS
 from crawler.dataset.records.view import LINE_BITS, keys_of, open_view
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import read_files
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ANNOTATIONS, INDEX, PAGES, Place
@@ -65,7 +66,7 @@ class Catalogue:
         nothing = f"{place.url}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
         if not entries and not crawling:
             raise StorageError(nothing)
-        self._annotated = read_files(place, (ANNOTATIONS,))
+        self._annotated, self._refused = read_files(place, (ANNOTATIONS,)), refusals_of([place])
         self.fields = FIELDS | fields_of(place)
         self.paths = [entry["path"] for entry in entries]
         self._listed = [entry["documents"] for entry in entries]
@@ -139,7 +140,7 @@ class Catalogue:
                 self._asked.notify_all()
 
     def record(self, key: int) -> tuple[Record, str, int] | None:
-        """The whole record of this key, its file and its line (from 1); None where there is none.
+        """The whole record of this key, its file and its line (from 1); None where there is none, or it is hidden.
 
         Raises: NotReadyError; StorageError where the file is damaged.
         """
@@ -153,7 +154,8 @@ class Catalogue:
             content = next(islice(read_lines(file, path), line, None), None)
         if content is None:
             raise StorageError(f"{self.place.path_of(path)}: ends before line {line + 1}; restore it from a copy")
-        return orjson.loads(content), path, line + 1
+        record = orjson.loads(content)
+        return None if self._refused.hides(record) else (record, path, line + 1)
 
     def annotations(self, key: int) -> list[tuple[str, str, Any]]:
         """Name with column, meaning and value of what is annotated to the record of this key. Raises: as `rows`."""
@@ -192,7 +194,15 @@ class Catalogue:
             self._check_stop()
             spill = self._file.with_suffix(".spill")
             beside = tables_of(self.place, self._annotated, self._file.with_suffix(".beside"))
-            self._connection = open_view(self._entries, folder, spill, beside, memory=MEMORY, threads=THREADS)
+            self._connection = open_view(
+                self._entries,
+                folder,
+                spill,
+                beside,
+                memory=MEMORY,
+                threads=THREADS,
+                refused=self._refused,
+            )
             self.done = self.total
         except _StoppedError:
             return

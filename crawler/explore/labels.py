@@ -1,7 +1,6 @@
 """A person's judgements are appended to `labels.jsonl` of the corpus, each on the disk before the next is asked.
 
-The file belongs to people, not to the program: it is never rewritten, and of two judgements by one judge on one page
-the later counts.
+Of two judgements by one judge on one page the later counts.
 """
 
 from __future__ import annotations
@@ -15,10 +14,11 @@ from itertools import combinations
 import orjson
 
 from crawler.observe.report.audit import wilson
+from crawler.storage.corpus.labels import LABELS as FILE
+from crawler.storage.corpus.labels import written_alone
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 
-FILE = "labels.jsonl"
 ANSWERS = ("keep", "reject")
 
 
@@ -41,7 +41,7 @@ def append(place: Place, label: Label) -> None:
         raise StorageError(f"{place.url}: labels are written to a local folder only; copy the corpus to this machine")
     path = place.root / FILE
     try:
-        with path.open("ab+") as file:
+        with written_alone(place), path.open("ab+") as file:
             file.seek(0, os.SEEK_END)
             if file.tell() and _last_byte(path) != b"\n":
                 file.write(b"\n")  # a crash has cut the line before

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from crawler.classify.card import Said, card_of, save
-from crawler.classify.examples import LABELS, Examples, read_labels
+from crawler.classify.examples import Examples, read_labels
 from crawler.classify.explain import pulls
 from crawler.classify.languages import identified
 from crawler.classify.measures import Cut, cuts
@@ -23,6 +23,7 @@ from crawler.classify.train import Trained, train, usable
 from crawler.documents.archived_text import ArchivedTexts
 from crawler.explore.catalogue import Catalogue, NotReadyError
 from crawler.problems import InputError
+from crawler.storage.corpus.labels import LABELS
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import replace_file
 from crawler.storage.files.place import MODELS

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crawler.stages.fingerprint import exact_id
+from crawler.storage.corpus.labels import LABELS
 from crawler.storage.files.place import Place
 
-LABELS = "labels.jsonl"
 KEEP_FROM = 3
 """The score from which on a text counts as one to keep, where a person's answer is keep or reject."""
 

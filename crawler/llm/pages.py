@@ -10,18 +10,16 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 
 from crawler.dataset.annotations.tables import key_of
 from crawler.dataset.lifetimes import Lifetimes
-from crawler.dataset.registry.behind import refusals_of
-from crawler.dataset.supersede import read_latest
+from crawler.dataset.living import Living
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import Record
 
 NO_TIER = "none"
 TIERS = ("A", "B", NO_TIER)
-WITHDRAWN, LAPSED, TEXTLESS = "withdrawn", "older than documents may become", "without text"
+TEXTLESS = "without text"
 
 
 def is_legal(record: Record) -> bool:
@@ -60,14 +58,10 @@ class Pages:
         yield from (record for record in self._allowed() if key_of(record) in drawn)
 
     def _allowed(self) -> Iterator[Record]:
-        self.left_out.clear()
-        refused = refusals_of([self.place])
-        for record in read_latest(self.place):
-            if refused.of_record(record):
-                self.left_out[WITHDRAWN] += 1
-            elif self._lapsed(record):
-                self.left_out[LAPSED] += 1
-            elif self.tiers is not None and (tier := record.get("license_tier") or NO_TIER) not in self.tiers:
+        living = Living(self.place, self.lifetimes, self.now)
+        self.left_out = living.left_out
+        for record in living.kept():
+            if self.tiers is not None and (tier := record.get("license_tier") or NO_TIER) not in self.tiers:
                 self.left_out[f"licence tier {tier}"] += 1
             elif not str(record.get("text") or "").strip():
                 self.left_out[TEXTLESS] += 1
@@ -75,12 +69,6 @@ class Pages:
                 self.left_out[why] += 1
             else:
                 yield record
-
-    def _lapsed(self, record: Record) -> bool:
-        days = self.lifetimes.days_of(record) if self.lifetimes else None
-        if days is None:
-            return False
-        return datetime.fromisoformat(record["crawled_at"]) < datetime.fromtimestamp(self.now, UTC) - timedelta(days)
 
     def _rank(self, record: Record) -> bytes:
         return hashlib.blake2b(key_of(record), key=str(self.seed).encode(), digest_size=16).digest()

@@ -10,7 +10,7 @@ from crawler.dataset.exclude import WITHDRAWALS, Concerned, Withdrawn
 from crawler.number import number_of
 
 if TYPE_CHECKING:
-    from crawler.dataset.registry.holdings import Holding
+    from crawler.dataset.registry.holdings import Holding, Raw
 
 _MOST = 20
 
@@ -66,6 +66,19 @@ def still_held(holdings: Sequence[Holding]) -> Iterator[str]:
             else "make it again from its sources, which leaves them out, and remove this one"
         )
         yield f"{folder}: still holds {most:,} withdrawn documents; {way}"
+
+
+def still_behind(found: Sequence[Raw]) -> Iterator[str]:
+    """What is to be done about raw pages in corpora that this one was made of, a sentence for each."""
+    pages = Counter[str]()
+    for raw in found:
+        if not raw.own:
+            pages[raw.folder] += raw.pages
+    for folder, count in pages.items():
+        yield (
+            f"{folder}: this corpus was made of it, and {number_of(count, 'raw page')} of what is refused here "
+            f"{'is' if count == 1 else 'are'} still there; withdraw the same there with `gristmill dataset exclude`"
+        )
 
 
 def _by_folder(holdings: Sequence[Holding]) -> Iterator[tuple[str, int]]:

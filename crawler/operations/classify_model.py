@@ -108,8 +108,9 @@ def _text_of(name: str, corpus: str | None) -> tuple[str, str | None]:
     """Text and language. Raises: InputError, StorageError, WrongCall."""
     from crawler.classify.examples import Example
     from crawler.classify.languages import identified
+    from crawler.dataset.living import Living
     from crawler.dataset.pages import page_name
-    from crawler.dataset.rewrite import corpus_place, records_in
+    from crawler.dataset.rewrite import corpus_place
     from crawler.problems import InputError
     from crawler.storage.files.place import REJECTED, SHARDS
 
@@ -123,7 +124,7 @@ def _text_of(name: str, corpus: str | None) -> tuple[str, str | None]:
         return text, identified([Example(name, text, 0.0, name)])[0].language
     seen = False
     with corpus_place(corpus) as place:
-        for record in records_in(place, (SHARDS, REJECTED)):
+        for record in Living(place).of((SHARDS, REJECTED)):
             if name in (record["url"], page_name(record)):
                 seen = True
                 if record.get("text"):

@@ -77,14 +77,15 @@ def _score(opts: argparse.Namespace, load: Load) -> Answer:
     import orjson
 
     from crawler.classify import arpa, thirds
-    from crawler.dataset.rewrite import corpus_place, records_in
+    from crawler.dataset.living import Living
+    from crawler.dataset.rewrite import corpus_place
 
     refuse_url(opts.out)
     if not opts.out.endswith(".jsonl"):
         raise WrongCall("--out: expected a file whose name ends with .jsonl")
     with corpus_place(opts.corpus, load().storage.spool_dir) as place:
         good, bad = arpa.read(Path(opts.model)), arpa.read(Path(opts.bad)) if opts.bad else None
-        found = thirds.score(records_in(place), good, bad, opts.language)
+        found = thirds.score(Living(place).kept(), good, bad, opts.language)
     try:
         Path(opts.out).write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in found.rows))
     except OSError as error:

@@ -59,9 +59,9 @@ def read_texts(opts: argparse.Namespace, load: Load) -> Examples:
     if opts.judged_drop >= opts.judged_keep:
         raise WrongCall("--judged-drop: expected a score below --judged-keep")
     scores = examples.Scores(tuple(opts.judged), opts.judged_keep, opts.judged_drop) if opts.judged else None
-    read = examples.Examples()
     with reading() as tell:
         tell("reading judged texts …")
+        read = examples.Examples(examples.refused_in([*opts.labels, *opts.keep, *opts.drop, *opts.background]))
         examples.read_labels(opts.labels, read, ArchivedTexts(load), scores)
         examples.read_texts(opts.keep, 1.0, read, opts.most)
         examples.read_texts([*opts.drop, *opts.background], 0.0, read, opts.most)

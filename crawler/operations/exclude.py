@@ -26,7 +26,7 @@ from crawler.server.location import is_unnamed
 if TYPE_CHECKING:
     from crawler.config import Config
     from crawler.dataset.exclude import Concerned
-    from crawler.dataset.registry.holdings import Holding, Trace
+    from crawler.dataset.registry.holdings import Holding, Raw, Trace
     from crawler.images.withdraw import Left
     from crawler.seeds.allowlist import AllowlistEntry
     from crawler.storage.files.place import Place
@@ -115,12 +115,19 @@ def _do(config: Config, place: Place, going: _Going, entries: list[AllowlistEntr
     done = withdraw(place, going.wish, now=time.time())
     left = _leave_images(place)
     going = going._replace(derived=_without_images(going.derived, left))
+    going.derived.raw += _raw_behind(place)
     try:
         forgotten = forget_elsewhere(config, place, done.refused, done.urls, entries)
         return _with_images(answer_of(done, forgotten, derived=going.derived), left)
     except (FrontierError, DedupError) as error:
         problem = f"the corpus was changed, frontier or duplicate index were not ({error}); run the same command again"
         return _with_images(answer_of(done, None, problem, derived=going.derived), left)
+
+
+def _raw_behind(place: Place) -> list[Raw]:
+    from crawler.dataset.registry.holdings import raw_behind
+
+    return raw_behind([place], Refusals.of([place]))
 
 
 def _with_images_of(place: Place, domains: set[str]) -> set[str]:
@@ -208,7 +215,7 @@ def _still_refused(place: Place, number: int) -> list[str]:
 
 def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str, derived: Trace | None = None) -> Answer:
     """What a withdrawal did; `forgotten`: None where frontier and index could not be asked, which is a problem."""
-    from crawler.observe.withdrawn import still_held, summary
+    from crawler.observe.withdrawn import still_behind, still_held, summary
 
     holdings: list[Holding] = derived.holdings if derived else []
     facts = {
@@ -228,7 +235,7 @@ def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str, deri
         "images": {},
     }
     notes = [str(forgotten)] if forgotten else []
-    notes += [*still_held(holdings), *(derived.unread if derived else ())]
+    notes += [*still_held(holdings), *((*still_behind(derived.raw), *derived.unread) if derived else ())]
     return Answer(facts, summary(done, notes).splitlines(), problems)
 
 

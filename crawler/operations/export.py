@@ -20,6 +20,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("corpus", metavar="CORPUS_DIR")
     parser.add_argument("--to", required=True, choices=NAMES, help="%(choices)s", metavar="FORMAT")
     parser.add_argument("--out", metavar="DIR", required=True, help="a new folder on this machine")
+    parser.add_argument("--redact-urls", action="store_true", help="write [PERSON] and the like in addresses, too, "
+                        "where they repeat what was redacted in the page")  # fmt: skip
 
 
 def export_corpus(opts: argparse.Namespace, load: Load) -> Answer:
@@ -40,11 +42,20 @@ def export_corpus(opts: argparse.Namespace, load: Load) -> Answer:
             now=time.time(),
             describer=Description("export", [place]),
             progress=lambda count: show_status(f"{count:,} documents"),
+            redact_urls=opts.redact_urls,
         )
     left_out = f"; {done.withdrawn:,} withdrawn ones were left out" if done.withdrawn else ""
     facts = {"out": opts.out, "documents": done.documents, "files": done.files, "withdrawn": done.withdrawn}
+    facts |= {"redacted_urls": done.addresses and done.addresses.redacted}
+    facts |= {"urls_in_doubt": done.addresses and done.addresses.in_doubt}
     said = f"{done.documents:,} documents in {number_of(done.files, 'file')} are in {opts.out}{left_out}"
-    return Answer(facts, [said])
+    lines = [said]
+    if done.addresses is not None:
+        lines.append(
+            f"{done.addresses.redacted:,} addresses were redacted; {done.addresses.in_doubt:,} end behind their host, "
+            "because an older version redacted the page and did not look at its address"
+        )
+    return Answer(facts, lines)
 
 
 WORK = Work(
@@ -56,5 +67,10 @@ WORK = Work(
         "documents": ("integer", "documents in it"),
         "files": ("integer", "files with documents"),
         "withdrawn": ("integer", "withdrawn documents, which were left out"),
+        "redacted_urls": (
+            "integer or null",
+            "addresses that lost what was redacted in their page; null: not asked for",
+        ),
+        "urls_in_doubt": ("integer or null", "addresses that lost their path, since nobody knows what they repeat"),
     },
 )

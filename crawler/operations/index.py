@@ -20,12 +20,24 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def index(opts: argparse.Namespace, load_settings: Load) -> Answer:
     """Load, show how far it is, print what became of the texts. Raises: ConfigError, DedupError, FrontierError."""
-    from crawler.dedup.loading import Columns, load
+    from crawler.dataset.living import refused_by
+    from crawler.dataset.registry.derived import folders_around
+    from crawler.dedup.loading import Columns, files_of, load
+    from crawler.storage.files.place import Place
 
     config = load_settings(**({"DEDUP_REDIS_URL": opts.into} if opts.into else {}))
     with reading() as show_status:
         columns = Columns(opts.field, opts.id)
-        loaded = load(config, opts.paths, columns, progress=lambda done: show_status(f"{done.texts:,} texts"))
+        refused = refused_by(map(Place, folders_around(files_of(opts.paths)).values()))
+        loaded = load(
+            config,
+            opts.paths,
+            columns,
+            progress=lambda done: show_status(f"{done.texts:,} texts"),
+            hides=(lambda record: isinstance(record, dict) and refused.of_record(record) is not None)
+            if refused
+            else None,
+        )
     none = f"no text in {', '.join(opts.paths)}: nothing was put into the index; name the field with --field"
     problems = [none] if loaded.texts == loaded.empty else []
     return Answer(dataclasses.asdict(loaded), [str(loaded)], problems)
@@ -41,5 +53,6 @@ WORK = Work(
         "exact": ("integer", "texts that are the same as another"),
         "near": ("integer", "texts that are nearly so"),
         "empty": ("integer", "records without a text"),
+        "withdrawn": ("integer", "withdrawn records, which were left out"),
     },
 )

@@ -23,12 +23,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def show_page(opts: argparse.Namespace, load: Load) -> Answer | None:  # noqa: ARG001  # needs no settings
     """The record, with what became of it; for a person that is on standard error. Raises: WrongCall, StorageError."""
     from crawler.dataset.page import archived_bytes, find_page
+    from crawler.dataset.registry.behind import refusals_of
     from crawler.observe.plain import write_bytes
 
     if opts.raw and opts.json:
         raise WrongCall("--raw prints the bytes as they are: leave out --json")
     place = Place(opts.corpus)
-    found = find_page(place, opts.page)
+    found = find_page(place, opts.page, refusals_of([place]))
     if opts.raw:
         write_bytes(archived_bytes(place, found.record))
         return None

@@ -161,7 +161,10 @@ def _trace_lines(found: Trace) -> Iterator[str]:
 
 
 def _raw_held(found: Trace) -> Iterator[str]:
-    for raw in found.raw:
+    from crawler.observe.withdrawn import still_behind
+
+    yield from still_behind(found.raw)
+    for raw in (raw for raw in found.raw if raw.own):
         yield (
             f"{raw.folder}/{raw.path}: still holds {raw.pages:,} withdrawn raw pages; run `gristmill dataset exclude "
             f"--again {raw.folder}`"

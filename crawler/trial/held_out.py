@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from crawler.dedup.loading import BATCH
 from crawler.problems import InputError
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import suffixes
-from crawler.storage.files.place import LEDGERS, MANIFEST
+from crawler.storage.files.place import LEDGERS, MANIFEST, Place
 from crawler.trial.sides import Sides, domain_of
 
 MOST_BYTES = 300_000
@@ -118,7 +118,8 @@ def _is_corpus(path: Path) -> bool:
 
 def _kind(name: str, path: str, sides: Sides) -> Kind:
     kind = Kind(name)
-    ranked = sorted(_texts(kind, path), key=lambda one: hashlib.blake2b(one[1].encode("utf-8", "replace")).digest())
+    texts = _texts(kind, path, sides.places())
+    ranked = sorted(texts, key=lambda one: hashlib.blake2b(one[1].encode("utf-8", "replace")).digest())
     known, size = sides.known, 0
     for some in in_turns(enumerate(ranked), BATCH):
         if size >= MOST_BYTES:
@@ -143,14 +144,14 @@ def _kind(name: str, path: str, sides: Sides) -> Kind:
     return kind
 
 
-def _texts(kind: Kind, path: str) -> Iterator[tuple[str | None, str]]:
+def _texts(kind: Kind, path: str, beside: Iterable[Place]) -> Iterator[tuple[str | None, str]]:
     """(domain, text). Of a folder of texts every file is one."""
     folder = Path(path)
     files = [] if not folder.is_dir() or _is_corpus(folder) else sorted(folder.rglob("*"))
     if texts := [file for file in files if file.name.endswith(TEXT_FILES) and file.is_file()]:
         yield from _of_files(kind, texts)
         return
-    counts, sources = Counts(), Sources(sources_of([path]))
+    counts, sources = Counts(), Sources(sources_of([path]), beside=beside)
     for record in sources.read(0, counts):
         yield domain_of(record), str(record["text"])
     kind.read, kind.empty, kind.withdrawn = counts.read, counts.empty, counts.withdrawn

@@ -111,6 +111,10 @@ class Sides:
         """The corpora among the sides."""
         return self._sources.corpora()
 
+    def places(self) -> list[Place]:
+        """The corpora and folders of ours that the sides are, or lie in."""
+        return self._sources.given
+
 
 class Known:
     """Which texts are there already, and which names are copies of each other, by the duplicate index of a crawl."""

@@ -17,6 +17,7 @@ from crawler.config import from_mapping
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.merge.corpus import merge_corpora
 from crawler.dataset.page import archived_bytes, find_page
+from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.behind import corpora_behind
 from crawler.dataset.repair import repair
 from crawler.dataset.rewrite import read_files
@@ -96,7 +97,7 @@ def test_each_record_leads_to_its_bytes_in_an_archive_that_came_along(tmp_path: 
     for name in "ab":
         shutil.rmtree(tmp_path / name)
     for number in (1, 4, 22, 23):
-        page = find_page(target, f"https://example.org/{number}")
+        page = find_page(target, f"https://example.org/{number}", Refusals())
         assert f"page {number} of w1".encode() in archived_bytes(target, page.record)
     assert target.manifest()["runs"][-1]["merged_from"]["archives"] == 2
 

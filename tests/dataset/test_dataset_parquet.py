@@ -9,6 +9,7 @@ import pytest
 from crawler.config import from_mapping
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.page import find_page
+from crawler.dataset.refused import Refusals
 from crawler.dataset.rewrite import rewrite
 from crawler.dataset.select import Selection, select
 from crawler.dataset.verify import finish_dead_writers, fix, verify
@@ -83,7 +84,7 @@ def test_a_subset_a_rewrite_and_a_withdrawal_stay_parquet(corpus, tmp_path):
 
 def test_a_page_is_found_in_it(corpus):
     record = corpus.records()[3]
-    assert find_page(corpus.place, record["url"]).record == record
+    assert find_page(corpus.place, record["url"], Refusals()).record == record
 
 
 def test_surplus_records_go_and_the_file_stays_parquet(corpus):

@@ -1,14 +1,14 @@
 """The sources of a mixture are read here: our corpora and their versions, and files of others under our field names.
 
 What a corpus has withdrawn is left out of every source, and also what the corpora refuse that a source was made of, and
-what was fetched of a page before a visit of any of the sources found an opt-out: somebody asked. What is older than a
+what was fetched of a page before a visit of any of the sources found it gone, or was told no. What is older than a
 corpus lets documents become is left out of that corpus and of what was made of it: nobody asked anything of others.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from glob import glob
@@ -19,11 +19,13 @@ import orjson
 
 from crawler.dataset.annotations.joined import reader_of
 from crawler.dataset.diff import Side, side_of
+from crawler.dataset.living import refused_by
 from crawler.dataset.mix.spec import Source
 from crawler.dataset.refused import PASSED, Refusal, Refusals
 from crawler.dataset.registry.behind import corpora_behind
 from crawler.dataset.registry.derived import folders_around, version_hash
-from crawler.dataset.supersede import optouts_in, read_latest
+from crawler.dataset.supersede import read_latest
+from crawler.dataset.withdrawals import log_hash
 from crawler.document import RECORD_FIELDS
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import arrow, kind_of, record_of_row
@@ -42,7 +44,7 @@ _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "int64": (int,), "doubl
 class Counts:
     """What became of the records of one source. empty: without a text. left_out: that `where` does not hold for.
 
-    why: of the withdrawn ones, by what became of them ("withdrawn", "opted out", "expired") and in which corpus.
+    why: of the withdrawn ones, what became of them ("withdrawn", "gone or opted out", "expired"), and in which corpus.
     """
 
     read: int = 0
@@ -53,30 +55,30 @@ class Counts:
 
 
 class Sources:
-    """All sources of a spec, open for reading as often as it takes. Raises: StorageError where one is not there."""
+    """All sources of a spec, open for reading as often as it takes. given: the corpora and folders of ours among them.
 
-    def __init__(self, specs: tuple[Source, ...]) -> None:
+    beside: others whose refusals hold here, too. Raises: StorageError where a source is not there.
+    """
+
+    def __init__(self, specs: tuple[Source, ...], beside: Iterable[Place] = ()) -> None:
         self._specs = specs
         self._sides = {each.name: side_of(each.corpus) for each in specs if each.corpus is not None}
         self._files = {each.name: _files_of(each) for each in specs if each.corpus is None}
-        own = {each.name: self._made_of(each.name) for each in specs}
+        given = {each.name: self._folders_of(each.name) for each in specs}
+        own = {name: [*places, *corpora_behind(places)] for name, places in given.items()}
+        self.given = list({place.url: place for places in given.values() for place in places}.values())
         self._places = list({place.url: place for places in own.values() for place in places}.values())
-        self._refused = Refusals.of(self._places)
-        self._refused.expired.clear()
-        for side in self._sides.values():
-            for record in optouts_in(side.place):
-                self._refused.opt_out(record)
+        self._refused = refused_by([*self.given, *beside])
         expired = {place.url: Refusals(expired=Refusals.of([place]).expired) for place in self._places}
         self._expired = {
             name: [(place.url, expired[place.url]) for place in places if expired[place.url]]
             for name, places in own.items()
         }
 
-    def _made_of(self, name: str) -> list[Place]:
-        """The corpora and derived folders that a source is, lies in, or was made of."""
+    def _folders_of(self, name: str) -> list[Place]:
+        """The corpus that a source is, or the corpora and derived folders that its files lie in."""
         side = self._sides.get(name)
-        given = [side.place] if side else list(map(Place, folders_around(self._files[name]).values()))
-        return [*given, *corpora_behind(given)]
+        return [side.place] if side else list(map(Place, folders_around(self._files[name]).values()))
 
     def read(self, number: int, found: Counts) -> Iterator[Record]:
         """The documents of a source, each with all fields of the record, in the order of its files."""
@@ -99,20 +101,12 @@ class Sources:
 
     def _why(self, record: Record, refusal: Refusal) -> tuple[str, str]:
         """What became of a refused record, but not by its age, and in which corpus."""
-        words = "opted out" if refusal is PASSED else "withdrawn"
+        words = "gone or opted out" if refusal is PASSED else "withdrawn"
         return words, next((url for url, refused in self._by_place if refused.of_record(record)), "")
 
     @cached_property
     def _by_place(self) -> list[tuple[str, Refusals]]:
-        found = []
-        for place in self._places:
-            refused = Refusals.of([place])
-            refused.expired.clear()
-            if any(side.place.url == place.url for side in self._sides.values()):
-                for record in optouts_in(place):
-                    refused.opt_out(record)
-            found.append((place.url, refused))
-        return found
+        return [(place.url, refused_by([place])) for place in self._places]
 
     def _annotated(self, spec: Source) -> Callable[[Record], Record]:
         side = self._sides.get(spec.name)
@@ -131,7 +125,8 @@ class Sources:
         """Changes where a source changes."""
         manifests = [side.place.load_json(MANIFEST) for side in self._sides.values()]
         stats = [path.stat() for paths in self._files.values() for path in paths]
-        return [*manifests, *((stat.st_size, stat.st_mtime_ns) for stat in stats)]
+        logs = [log_hash(place) for place in self._places]
+        return [*manifests, *logs, *((stat.st_size, stat.st_mtime_ns) for stat in stats)]
 
     def corpora(self) -> list[Place]:
         """The corpora among the sources."""

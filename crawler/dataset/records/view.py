@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.dataset.records.database import MEMORY, connect, list_of
 from crawler.dataset.records.fields import MEASURED, SIGNAL, SIGNALS
+from crawler.dataset.records.hidden import CARRIED, DOCUMENTS, NEEDED, ROWS, hide
 from crawler.document import DropReason
 from crawler.storage.files.columns import EXTRA, STRUCTS, kind_of, rejected_fields
 from crawler.storage.files.errors import StorageError
@@ -25,6 +26,8 @@ from crawler.storage.types import Entry
 
 if TYPE_CHECKING:
     import duckdb
+
+    from crawler.dataset.refused import Refusals
 
 TABLES = {SHARDS: "documents", REJECTED: "rejected", HELD: "held"}
 FILES = {
@@ -43,6 +46,7 @@ FILES = {
 """Columns of the table `files`: sealed files as the manifest lists them."""
 LINE_BITS = 28
 """A file has at most 2^28 records; the bits of an `id` above name the file."""
+_PLACED = ", filename = true, file_row_number = true"
 _TYPES = {"string": "VARCHAR", "json": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
 
 
@@ -67,9 +71,11 @@ def open_view(
     memory: str = MEMORY,
     threads: int | None = None,
     ordered: bool = False,
+    refused: Refusals | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """A connection with the tables of these files of a manifest, whose index files are in `folder`.
 
+    refused: what no table shows although it is there.
     Raises: StorageError where an index file has not as many records as is listed, or duckdb is not installed.
     """
     folder = folder.resolve()
@@ -79,14 +85,17 @@ def open_view(
     connection = connect(None, spill, readable, memory=memory, threads=threads, ordered=ordered)
     try:
         _check_counts(connection, {str(path): entry["documents"] for path, entry in zip(files, read, strict=True)})
+        hides = refused is not None and _hides(connection, files, refused)
         for table in tables:
-            connection.execute(f"CREATE VIEW {_name(table.name)} AS SELECT * FROM {_parquet(table.files)}")  # noqa: S608
+            rows = f"SELECT * FROM {_parquet(table.files)}"  # noqa: S608
+            rows += f" ANTI JOIN {DOCUMENTS} USING (canonical_url, doc_id)" if hides else ""
+            connection.execute(f"CREATE VIEW {_name(table.name)} AS {rows}")
         for kind, name in TABLES.items():
             of_kind = [path for path, entry in zip(files, read, strict=True) if entry["kind"] == kind]
-            source = f"SELECT * FROM {_parquet(of_kind)}" if of_kind else _nothing(kind)  # noqa: S608
+            source = _of_files(of_kind, hides) if of_kind else _nothing(kind)
             connection.execute(f"CREATE VIEW {name} AS {_joined(source, tables)}")
         _make_files(connection, entries)
-        _make_records(connection, files, keys_of([entry["path"] for entry in read]), tables)
+        _make_records(connection, files, keys_of([entry["path"] for entry in read]), tables, hides)
     except BaseException:
         connection.close()
         raise
@@ -115,20 +124,54 @@ def _check_counts(connection: duckdb.DuckDBPyConnection, listed: dict[str, int])
             )
 
 
+def _of_files(files: Sequence[Path], hides: bool) -> str:
+    """A SELECT of what these index files have, without what is hidden."""
+    if not hides:
+        return f"SELECT * FROM {_parquet(files)}"  # noqa: S608
+    source = f"{_parquet(files, _PLACED)} ANTI JOIN {ROWS} USING (filename, file_row_number)"
+    return f"SELECT * EXCLUDE (filename, file_row_number) FROM {source}"  # noqa: S608
+
+
+def _hides(connection: duckdb.DuckDBPyConnection, files: Sequence[Path], refused: Refusals) -> bool:
+    """True where something had to be hidden (`hide`)."""
+    if not (files and refused):
+        return False
+    source = _parquet(files, _PLACED)
+    there = _columns_of(connection, source)
+    named = ", ".join(f"{_value(name, there)} AS {_name(name)}" for name in NEEDED)
+    carries = " OR ".join(f"{_name(name)} IS NOT NULL" for name in CARRIED if name in there) or "false"
+    chosen = f"SELECT filename, file_row_number, {named}, ({carries}) AS carries FROM {source}"  # noqa: S608
+    return hide(connection, chosen, refused)
+
+
+def _columns_of(connection: duckdb.DuckDBPyConnection, source: str) -> set[str]:
+    return {str(column[0]) for column in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}  # noqa: S608
+
+
+def _value(name: str, there: set[str]) -> str:
+    """A column of an index file that has the columns `there`; others are NULL."""
+    return _name(name) if name in there else f"NULL::{_type_of(kind_of(name))}"
+
+
 def _make_files(connection: duckdb.DuckDBPyConnection, entries: Sequence[Entry]) -> None:
     _make_table(connection, "files", FILES, [[entry.get(name) for name in FILES] for entry in entries])
 
 
 def _make_records(
-    connection: duckdb.DuckDBPyConnection, files: Sequence[Path], keys: Sequence[int], tables: Sequence[KeyedTable]
+    connection: duckdb.DuckDBPyConnection,
+    files: Sequence[Path],
+    keys: Sequence[int],
+    tables: Sequence[KeyedTable],
+    hides: bool,
 ) -> None:
     rows = [[str(path), number, key << LINE_BITS] for number, (path, key) in enumerate(zip(files, keys, strict=True))]
     columns = {"filename": "VARCHAR", "number": "INTEGER", "first": "BIGINT"}
     _make_table(connection, "index_files", columns, rows)
-    source = _parquet(files, ", filename = true, file_row_number = true")
+    source = _parquet(files, _PLACED)
     if not files:
         source = "(SELECT NULL::VARCHAR AS filename, NULL::BIGINT AS file_row_number WHERE false)"
-    there = {str(column[0]) for column in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}  # noqa: S608
+    there = _columns_of(connection, source)
+    source += f" ANTI JOIN {ROWS} USING (filename, file_row_number)" if hides else ""
     chosen = _columns(f"{source} JOIN index_files USING (filename)", there)
     connection.execute(f"CREATE VIEW records AS {_joined(chosen, tables)}")
 
@@ -136,10 +179,7 @@ def _make_records(
 def _columns(source: str, there: set[str]) -> str:
     """A SELECT of the columns of `records` from an index file with the columns `there`; others are NULL."""
 
-    def value(name: str) -> str:
-        return _name(name) if name in there else f"NULL::{_type_of(kind_of(name))}"
-
-    reason, signals = value("reason"), value(MEASURED)
+    reason, signals = _value("reason", there), _value(MEASURED, there)
     values = {
         "id": "first + file_row_number",
         "file": "number",
@@ -149,7 +189,7 @@ def _columns(source: str, there: set[str]) -> str:
         f"WHEN {reason} = '{DropReason.UNCHANGED.value}' THEN 'unchanged' ELSE 'rejected' END",
         "profile": f"json_extract_string({signals}, '$.profile')",
     }
-    values |= {name: value(name) for name in (*VERDICT, *record_fields(), EXTRA) if name not in WITHOUT}
+    values |= {name: _value(name, there) for name in (*VERDICT, *record_fields(), EXTRA) if name not in WITHOUT}
     values |= {  # each by itself: a question parses those it names
         name: f"TRY_CAST(json_extract_string({signals}, '$.\"{name.removeprefix(SIGNAL)}\"') AS DOUBLE)"
         for name in SIGNALS

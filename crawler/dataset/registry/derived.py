@@ -92,13 +92,20 @@ def version_hash(place: Place, number: int) -> str:
     return next((s["previous"]["sha256"] for s in steps if s["version"] == number + 1), "") or manifest_hash(place)
 
 
-def folders_around(paths: Iterable[Path]) -> dict[str, str]:
-    """The corpora and derived folders that files lie in, by the hash of the version that stands there."""
+def folders_around(paths: Iterable[Path | str]) -> dict[str, str]:
+    """The corpora and derived folders that files lie in, by the hash of the version that stands there.
+
+    paths: or URLs.
+    """
     found = {}
-    for folder in sorted({str(path.absolute().parent.parent) for path in paths}):
+    for folder in sorted({_above(str(path)) for path in paths}):
         with suppress(StorageError):  # files of others
             found[standing_hash(Place(folder))] = folder
     return found
+
+
+def _above(path: str) -> str:
+    return path.rsplit("/", 2)[0] if "://" in path else str(Path(path).absolute().parent.parent)
 
 
 def _manifest_in(place: Place) -> str:

@@ -15,9 +15,10 @@ from typing import Any
 
 import orjson
 
+from crawler.dataset.concerned import raw_pages
 from crawler.dataset.export_formats import INDEX_FILE, read_mds
 from crawler.dataset.refused import Refusals
-from crawler.dataset.registry.behind import refusals_of
+from crawler.dataset.registry.behind import corpora_behind, refusals_of
 from crawler.dataset.registry.derived import is_corpus, standing_hash, versions_in
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.withdrawals import covers
@@ -87,11 +88,12 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """An archive of a corpus that still has raw pages whose addresses are refused."""
+    """An archive of a corpus that still has raw pages whose addresses are refused. own: by this corpus itself."""
 
     folder: str
     path: str
     pages: int
+    own: bool = True
 
 
 @dataclass(slots=True)
@@ -115,7 +117,25 @@ def trace(
     """
     found = Trace()
     places = _follow([Place(start), *map(Place, more)], found)
-    _look_into(places, wanted, refusals_of(places), found, progress)
+    refused = refusals_of(places)
+    _look_into(places, wanted, refused, found, progress)
+    if not (wanted.names or wanted.domains):
+        found.raw += raw_behind(places, refused)
+    return found
+
+
+def raw_behind(places: Sequence[Place], refused: Refusals) -> list[Raw]:
+    """Archives with refused pages in corpora that these were made of, where raw pages stay: they refuse nothing of it.
+
+    Raises: StorageError where an archive cannot be read.
+    """
+    looked_at = {_name(place.url) for place in places}
+    sources = (place for place in corpora_behind(places) if _name(place.url) not in looked_at and is_corpus(place))
+    found = []
+    for place in sources if refused else ():
+        for path, urls in raw_pages(place):
+            if count := sum(refused.refusal(url) is not None for url in urls):
+                found.append(Raw(place.url, path, count, own=False))
     return found
 
 

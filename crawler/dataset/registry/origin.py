@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler.dataset.page import FoundPage, archived_page, find_page
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.registry.derived import is_corpus, standing_hash, versions_in
 from crawler.storage.corpus.registry import HERE, place_of
 from crawler.storage.files.errors import StorageError
@@ -30,7 +31,7 @@ def origin_of(place: Place, name: str) -> dict[str, Any]:
     missing = []
     for corpus in _corpora(place, steps):
         try:
-            page = find_page(corpus, name)
+            page = find_page(corpus, name, refusals_of([corpus]))
         except StorageError as error:
             missing.append(str(error))
             continue

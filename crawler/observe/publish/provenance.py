@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from crawler.dataset.annotations.listed import annotations_in
+from crawler.dataset.living import Living
 from crawler.dataset.pages import page_key
 from crawler.dataset.refused import address_of, addresses_of
-from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import records_in
-from crawler.dataset.supersede import read_latest
 from crawler.dataset.verdicts import Maker, Verdict, not_kept, stands_now, told_by
 from crawler.dataset.withdrawals import WishLine, in_force, log_lines, removed_by, undone
 from crawler.document import DropReason, Reason
@@ -260,9 +259,9 @@ def gather(corpus_dir: str) -> Provenance:
 
 def _standing(place: Place) -> Iterator[Record]:
     """One kept record of each page, without what a withdrawal that was cut off has left."""
-    refused, seen = refusals_of([place]), set[bytes]()
-    for record in read_latest(place):
-        if (key := page_key(record)) not in seen and refused.of_record(record) is None:
+    seen = set[bytes]()
+    for record in Living(place).kept():
+        if (key := page_key(record)) not in seen:
             seen.add(key)
             yield record
 

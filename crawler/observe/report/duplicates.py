@@ -14,6 +14,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dedup.index import candidate_probability
 from crawler.observe.report.summary import Summary
 from crawler.storage.files.place import REJECTED, Place
@@ -120,8 +121,11 @@ def _files(place: Place) -> list[Entry]:
 
 
 def _duplicates(place: Place, files: list[Entry]) -> Iterator[dict[str, Any]]:
+    refused = refusals_of([place])
     for entry in files:
-        yield from (record for record in read_records(place, entry["path"]) if record.get("dup_of"))
+        for record in read_records(place, entry["path"]):
+            if record.get("dup_of") and not (refused.hides(record) or refused.refusal(record["dup_of"])):
+                yield record
 
 
 def _ranked(domains: Counter[str]) -> dict[str, int]:

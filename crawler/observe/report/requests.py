@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
+from crawler.dataset.registry.behind import refusals_of
 from crawler.document import DropReason, Reason
 from crawler.seeds import patterns
 from crawler.storage.files.accounts import is_withdrawn_copy
@@ -103,8 +104,11 @@ def read(corpus_dir: str, most_records: int | None = None) -> list[Brought]:
     place, found, paths = Place(corpus_dir), dict[tuple[str, str], Brought](), dict[str, list[str]]()
     files = [entry for entry in place.manifest()["files"] if entry["kind"] in PAGES]
     most = max(1, (most_records or MOST_RECORDS) // max(1, len(files)))
+    refused = refusals_of([place])
     for entry in files:
         for record in islice(read_records(place, entry["path"]), most):
+            if refused.hides(record):
+                continue
             _count(found, record, kept=entry["kind"] == SHARDS)
             if entry["kind"] == SHARDS:
                 paths.setdefault(str(record.get("domain") or ""), []).append(_path(str(record["url"])))

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from crawler.dataset.refused import Refusals
+from crawler.dataset.registry.behind import refusals_of
 from crawler.storage.files.place import REJECTED, SHARDS, Place
 from crawler.storage.files.shards import read_records
 
@@ -37,17 +39,18 @@ def pick(corpus_dir: str, count: int, most_records: int | None = None) -> list[S
     place = Place(corpus_dir)
     files = place.manifest()["files"]
     found: list[Sample] = []
+    refused = refusals_of([place])
     for kind in (SHARDS, REJECTED):
         paths = [entry["path"] for entry in files if entry["kind"] == kind]
-        records = _records(place, paths[:: max(1, -(-len(paths) // MAX_FILES))], most_records)
+        records = _records(place, paths[:: max(1, -(-len(paths) // MAX_FILES))], most_records, refused)
         chosen = heapq.nsmallest(count, records, key=rank)
         found += [sample_of(record, kept=kind == SHARDS) for record in chosen]
     return found
 
 
-def _records(place: Place, paths: list[str], most: int | None) -> Iterator[dict[str, Any]]:
+def _records(place: Place, paths: list[str], most: int | None, refused: Refusals) -> Iterator[dict[str, Any]]:
     for path in paths:
-        yield from islice(read_records(place, path), most)
+        yield from (record for record in islice(read_records(place, path), most) if not refused.hides(record))
 
 
 def rank(record: Mapping[str, Any]) -> bytes:

@@ -19,14 +19,14 @@ from crawler.stages.pii.scan import plain_marks
 from crawler.stages.text.tables import sections
 
 _WORDS = {name: " ".join(lines).split() for name, lines in sections(__package__, "known_words.txt").items()}
-_SETS = {name: frozenset(words) for name, words in _WORDS.items()}
+WORD_SETS = {name: frozenset(words) for name, words in _WORDS.items()}
 _LONGEST_ENDING = max(map(len, _WORDS["endings"]))
-_LEAST = 3  # letters of a surname that stands for its person, and of the stem of one with an ending
+LEAST = 3  # letters of a surname that stands for its person, and of the stem of one with an ending
 _BETWEEN = 3  # middle names, initials and particles between given name and surname
 _LEAST_DIGITS = 7
 _LEAST_SECRET, _MOST_SECRETS = 8, 100  # characters of one, and how many are looked for elsewhere
 _REACH = 80  # characters on each side in which a word tells that somebody is spoken of
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _NUMBER = re.compile(r"[+(]?\d(?:[ \u00a0().\-/]{0,3}\d){6,22}")
 _DIGITS_ONLY = re.compile(r"[\d\s().+/\-]+")
 _JOINT = re.compile(r"[ \u00a0._+/\-]{1,3}")
@@ -63,7 +63,7 @@ class Known:
                 self._learn(raw, hit.value)
             elif _DIGITS_ONLY.fullmatch(plain_marks(raw)) and len(number := _digits(raw)) >= _LEAST_DIGITS:
                 self._numbers.setdefault(number, hit)
-        self._heads = {surname[:_LEAST] for surname in self._by_surname}
+        self._heads = {surname[:LEAST] for surname in self._by_surname}
 
     def __bool__(self) -> bool:
         return bool(self._by_surname or self._numbers or self._secrets)
@@ -80,11 +80,11 @@ class Known:
                 yield Hit(*match.span(), hit.entity, hit.value)
 
     def _learn(self, raw: str, value: str) -> None:
-        words = [word for match in _WORD.finditer(raw) if fold(word := match[0]) not in _SETS["titles"]]
+        words = [word for match in WORD.finditer(raw) if fold(word := match[0]) not in WORD_SETS["titles"]]
         if len(words) < 2:  # a given name alone is many people's
             return
         for folded in {tuple(_bare(write(word)) for word in words) for write in (fold, _expanded, _contracted)}:
-            if len(folded[-1]) >= _LEAST:
+            if len(folded[-1]) >= LEAST:
                 person, namesakes = _Person(value, len(folded[0]) == 1), self._by_surname.setdefault(folded[-1], {})
                 namesakes.setdefault(folded[0], person)
                 namesakes.setdefault(folded[0][0], person)  # an initial
@@ -98,7 +98,7 @@ class Known:
     def _names_in(self, text: str) -> Iterator[Hit]:
         page = _Page(text)
         for place, word in enumerate(page.words):
-            if word[0][:_LEAST] in self._heads and (found := self._persons(_bare(word[0]))):
+            if word[0][:LEAST] in self._heads and (found := self._persons(_bare(word[0]))):
                 hit = page.in_full(place, found)
                 if hit is None and page.is_person(place):
                     hit = page.hit(place, place, next(iter(found.values())))
@@ -121,7 +121,7 @@ class _Page:
 
     def __init__(self, text: str) -> None:
         self._text, self._folded = text, fold(text)
-        self.words: Sequence[re.Match[str]] = list(_WORD.finditer(self._folded))
+        self.words: Sequence[re.Match[str]] = list(WORD.finditer(self._folded))
         self._small = {word[0] for word in self.words if text[word.start()].islower()}
 
     def in_full(self, place: int, namesakes: Mapping[str, _Person]) -> Hit | None:
@@ -141,9 +141,9 @@ class _Page:
 
     def _may_stand_between(self, at: int, place: int) -> bool:
         word = self.words[at][0]
-        if word.startswith(self.words[place][0][:_LEAST]):
+        if word.startswith(self.words[place][0][:LEAST]):
             return False
-        return len(word) == 1 or word in _SETS["particles"] or self._is_capital(at)
+        return len(word) == 1 or word in WORD_SETS["particles"] or self._is_capital(at)
 
     def hit(self, first: int, last: int, person: _Person) -> Hit:
         """A hit from one word to another, without the possessive behind it."""
@@ -156,18 +156,18 @@ class _Page:
         if not self._is_capital(place) or self._is_of_another(place) or self._is_an_institution(place):
             return False
         name, before = _bare(word[0]), self._before(place)
-        if name in _SETS["months"] or before in _SETS["articles"]:
+        if name in WORD_SETS["months"] or before in WORD_SETS["articles"]:
             return self._is_cued(place)
-        if before in _SETS["within"] and name in _SETS["common"]:
+        if before in WORD_SETS["within"] and name in WORD_SETS["common"]:
             return "'" in word[0]
-        if self._is_start(place) and (name in _SETS["common"] or name in self._small):
+        if self._is_start(place) and (name in WORD_SETS["common"] or name in self._small):
             return self._is_cued(place)
         return True
 
     def _is_of_another(self, place: int) -> bool:
         """A capital word that is no title and no common word stands before it: another's given name."""
         before = self._before(place)
-        if not before or before in _SETS["titles"] or not self._is_capital(place - 1):
+        if not before or before in WORD_SETS["titles"] or not self._is_capital(place - 1):
             return False
         common = before in self._small or before in _STARTERS
         return not (common and self._is_start(place - 1)) and not self._is_upper(place - 1)
@@ -179,13 +179,13 @@ class _Page:
             return False
         behind = self.words[place + 1][0]
         joined = self._gap(place) == "-" and not self._is_upper(place + 1)  # a double name, or authors of a paper
-        return (joined or behind in _SETS["institutions"]) and self._is_capital(place + 1)
+        return (joined or behind in WORD_SETS["institutions"]) and self._is_capital(place + 1)
 
     def _is_cued(self, place: int) -> bool:
         start, end = self.words[place].span()
         left = _SENTENCE_END.split(self._folded[max(0, start - _REACH) : start])[-1]
         right = _SENTENCE_END.split(self._folded[end : end + _REACH], maxsplit=1)[0]
-        return not _SETS["cues"].isdisjoint(_WORD.findall(f"{left} {right}")) or "'" in self.words[place][0]
+        return not WORD_SETS["cues"].isdisjoint(WORD.findall(f"{left} {right}")) or "'" in self.words[place][0]
 
     def _before(self, place: int) -> str:
         return self.words[place - 1][0] if place and _SIDE.fullmatch(self._gap(place - 1)) else ""
@@ -253,12 +253,12 @@ def _contracted(word: str) -> str:
 def _bare(word: str) -> str:
     """Without a possessive or an ending behind an apostrophe; O'Brien keeps it."""
     before, mark, behind = word.replace("\u2019", "'").partition("'")
-    return before if mark and len(before) >= _LEAST and len(behind) <= _LONGEST_ENDING else word
+    return before if mark and len(before) >= LEAST and len(behind) <= _LONGEST_ENDING else word
 
 
 def _stems(word: str) -> Iterator[str]:
-    for length in range(1, min(_LONGEST_ENDING, len(word) - _LEAST) + 1):
-        if word[-length:] in _SETS["endings"]:
+    for length in range(1, min(_LONGEST_ENDING, len(word) - LEAST) + 1):
+        if word[-length:] in WORD_SETS["endings"]:
             yield word[:-length]
 
 
@@ -279,4 +279,4 @@ def _digits(raw: str) -> str:
     return "".join(char for char in plain_marks(raw) if char.isdigit()).lstrip("0")
 
 
-_STARTERS = _SETS["articles"] | _SETS["within"] | _SETS["particles"] | _SETS["starters"]
+_STARTERS = WORD_SETS["articles"] | WORD_SETS["within"] | WORD_SETS["particles"] | WORD_SETS["starters"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from crawler.config import Config, PiiConfig
 from crawler.document import Document, Drop, DropReason
+from crawler.stages.pii.addresses import places_in
 from crawler.stages.pii.context_words import COVERED
 from crawler.stages.pii.directory import words_left
 from crawler.stages.pii.known import Known
@@ -61,6 +62,7 @@ class PiiStage:
         hits = found["text"]
         removed = sum(hit.end - hit.start for hit in hits if _is_personal(hit) and not is_mailing_list(hit))
         sign = self._sign(doc, found)
+        self._look_at_addresses(doc, found)
         self._redact(doc, found, placeholders)
         doc.pii_span_count = len(doc.pii_spans)
         doc.pii_entity_types = placeholders.entity_types
@@ -112,6 +114,15 @@ class PiiStage:
             found[field] = self.hits(getattr(doc, field) or "", doc.language)
         found["author"] = self._structured(self._outline(doc.author or ""), doc.language)
         return found
+
+    def _look_at_addresses(self, doc: Document, found: dict[str, list[Hit]]) -> None:
+        """Where the page's own addresses repeat what goes; they stay as they are (`dataset export --redact-urls`)."""
+        hits = [(getattr(doc, field) or "", hit) for field, some in found.items() for hit in some]
+        if doc.author and self._config.person == "all":
+            hits.append((doc.author, Hit(0, len(doc.author), "PERSON", doc.author)))
+        if hits:
+            places = {name: places_in(getattr(doc, name), hits) for name in ("url", "canonical_url")}
+            doc.language_signals["pii_url"] = {name: list(map(list, some)) for name, some in places.items() if some}
 
     def _redact(self, doc: Document, found: dict[str, list[Hit]], placeholders: Placeholders) -> None:
         """What was found in one field goes in all of them, wherever it stands there."""
