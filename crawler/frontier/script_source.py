@@ -33,7 +33,7 @@ def script_source(name: str) -> Script:
     shared = ["common"]
     shared += ["visits"] if name in _WITH_VISITS else []
     shared += ["value"] if name in _WITH_VALUE else []
-    shapes = ["shapes"] if name in _WITH_VALUE else []
+    shapes = ["shapes", "focus"] if name in _WITH_VALUE else []
     if name == "ack":
         parts = ["tally", *shapes, _as_function(shared), "lazy", "requests", "outcomes", name]
     elif name in _BUSIEST:
