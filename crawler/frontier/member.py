@@ -158,7 +158,7 @@ def lua_front() -> str:
     lease, widths = _places(_LEASE), _fields(_LEASE)
     return (
         f"local SLOT, SLOT_AT, SCOPE_AT = '%0{widths['slot']}.0f', {lease['slot']}, {lease['scope']}\n"
-        f"local KIND_AT, PRIORITY = {len(_VERSION) + 1}, {PRIORITY}\n"
+        f"local KIND_AT, PRIORITY, NO_SOURCE = {len(_VERSION) + 1}, {PRIORITY}, '{NO_SOURCE}'\n"
     )
 
 

@@ -110,15 +110,15 @@ def test_without_a_weight_or_a_score_the_order_is_what_it_was(frontier_run, weig
 def test_what_is_remembered_of_pages_is_bounded_and_nothing_is_left_out(frontier_run):
     def page(path: str) -> Said:
         if path == "/":
-            return SHORT, None, [f"/list/{n}" for n in range(150)]
+            return SHORT, None, [f"/list/{n}" for n in range(250)]
         _, name, n = path.split("/")
         return (OTHER, 0.9 if int(n) % 3 else 0.1, [f"/page/{n}"]) if name == "list" else (KEPT, 0.5, [])
 
     async def scenario(frontier):
         await begin(frontier)
         order = await crawl(frontier, page)
-        assert len(set(order)) == 301
-        assert 60 < await frontier.connection.redis.hlen(f"{frontier.prefix(0)}f:a.example") <= 128
+        assert len(set(order)) == 501
+        assert 60 < await frontier.connection.redis.hlen(f"{frontier.prefix(0)}f:a.example") <= 128 + 64
 
     frontier_run(scenario, delay=0.0, quality_weight=1.0, barren=0)
 
@@ -135,6 +135,22 @@ def test_a_link_that_failed_once_and_one_of_an_unknown_page_find_their_places(fr
         assert "/thread/9999" in order
 
     frontier_run(scenario, delay=0.0, quality_weight=1.0)
+
+
+def test_texts_in_a_language_that_the_model_does_not_know_do_not_go_before_those_that_it_wants(frontier_run):
+    def page(path: str) -> Said:
+        if path == "/":
+            return SHORT, None, [f"/{name}/{n}" for n in range(30) for name in ("de", "good", "poor")]
+        return KEPT, {"de": None, "good": 0.9, "poor": 0.1}[path.split("/")[1]], []
+
+    async def scenario(frontier):
+        await begin(frontier)
+        order = await crawl(frontier, page)
+        names = [path.split("/")[1] for path in order[1:]]
+        assert names[:40].count("good") >= 27, names
+        assert names[-25:].count("poor") >= 23, names
+
+    frontier_run(scenario, delay=0.0, quality_weight=1.0, explore=0.0)
 
 
 def test_the_same_scores_bring_about_the_same_order(frontier_run):

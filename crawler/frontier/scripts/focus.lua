@@ -1,10 +1,10 @@
 -- What a model says of pages (CLASSIFIERS), learned by their shape and by the page that led to them: links of one page lead
 -- to pages alike (Davison 2000, Topical locality in the web). Stands behind shapes.lua. Nothing is done before a score was
--- told; then st.scored = FRONTIER_QUALITY_WEIGHT. f:<scope> HASH, at most MOST entries, the longest unused go first:
+-- told; then st.scored = FRONTIER_QUALITY_WEIGHT. f:<scope> HASH; of sources at most MOST, the longest unused go first:
 -- '.' -> scores, their sum and sum of squares; pairs of scores of one shape, of links of one page, of a page and its links,
 -- each with the sum of their products. A shape, or the source of a link -> scores, sum of what they had beyond what was
 -- expected; what is expected without any; when it was last used (in scores of the scope).
-local focus = {ROW = '>fffI4', SUMS = '>I4ddffffff', MOST = 128, KEEP = 64, SURE = 4, SPREAD = 0.25, FIRST_OF_A_GROUP = 3,
+local focus = {ROW = '>fffI4', SUMS = '>I4ddffffff', MOST = 128, SURE = 4, SPREAD = 0.25, FIRST_OF_A_GROUP = 3,
                HOPE = 2, OF_LISTS = 1.5, NEWS = 0.25, FARTHEST = 4, USUAL = 0.5, USUAL_VARIANCE = 0.01}
 function focus.key(scope) return P .. 'f:' .. scope end
 function focus.row(text)
@@ -36,28 +36,28 @@ function focus.posterior(row, between, variance, way)
 end
 -- Points of priority of a link: an octave for each standard deviation by which the score of its page may be expected above
 -- the mean, with optimism for what is little known (upper confidence bound: Auer 2002). Lists have no score: behind one may
--- be any kind of page.
-function focus.points(sums, weight, shape, page)
+-- be any kind of page. Texts without a score (of a language that the model does not know) never have one: no optimism.
+function focus.points(sums, weight, shape, page, has_text)
   local a, unsure = focus.posterior(shape, sums.of_shape, sums.variance)
   local b, of_page = focus.posterior(page, sums.of_page, sums.variance, sums.way)
   unsure = unsure + of_page
-  if shape.n == 0 then unsure = focus.OF_LISTS * (sums.of_shape + sums.of_page) end
+  if shape.n == 0 then unsure = has_text and 0 or focus.OF_LISTS * (sums.of_shape + sums.of_page) end
   local z = (a + b + focus.HOPE * math.sqrt(unsure)) / math.sqrt(sums.variance)
   return math.floor(OCTAVE * weight * math.max(-focus.FARTHEST, math.min(focus.FARTHEST, z)) + 0.5)
 end
 function focus.tidy(key)
-  if call('HLEN', key) <= focus.MOST then return end
+  if call('HLEN', key) <= focus.MOST + SHAPES then return end
   local all, rows = call('HGETALL', key), {}
   for at = 1, #all, 2 do
-    if all[at] ~= WHOLE then rows[#rows + 1] = {all[at], (select(4, struct.unpack(focus.ROW, all[at + 1])))} end
+    if #all[at] == #NO_SOURCE then rows[#rows + 1] = {all[at], (select(4, struct.unpack(focus.ROW, all[at + 1])))} end
   end
   table.sort(rows, function(a, b) return a[2] > b[2] or a[2] == b[2] and a[1] < b[1] end)
-  for k = focus.KEEP + 1, #rows do call('HDEL', key, rows[k][1]) end
+  for k = focus.MOST / 2 + 1, #rows do call('HDEL', key, rows[k][1]) end
 end
 -- A page: its shape, the source of its link, itself as a source; score nil: nobody said one. Returns a set of the shapes
 -- and sources whose links are to be ordered anew.
 function focus.learn(scope, shape, source, own, score)
-  local key, has_source, anew, writes = focus.key(scope), source ~= '....', {}, {}
+  local key, has_source, anew, writes = focus.key(scope), source ~= NO_SOURCE, {}, {}
   local found = call('HMGET', key, WHOLE, shape, source, own)
   local s, kind, page, self = focus.sums(found[1]), focus.row(found[2]), focus.row(found[3]), focus.row(found[4])
   local a, b = focus.posterior(kind, s.of_shape, s.variance), (focus.posterior(page, s.of_page, s.variance, s.way))

@@ -84,7 +84,7 @@ local function view_of(scope, members, step)  -- step 2: a priority stands in fr
     local fields, asked_of = {WHOLE}, {}
     for at = step or 1, #members, step or 1 do
       local shape = shape_in(members[at])
-      for _, name in ipairs(shape and {shape, source_in(members[at])} or {}) do
+      for _, name in ipairs(shape and {view.rows[shape].name, source_in(members[at])} or {}) do
         if not view.focus[name] and not asked_of[name] then fields[#fields + 1], asked_of[name] = name, true end
       end
     end
@@ -94,9 +94,10 @@ local function view_of(scope, members, step)  -- step 2: a priority stands in fr
   end
   return view
 end
-local function points_of(view, member, shape)
+local function points_of(view, member, row)
   if not view.scores then return 0 end
-  return focus.points(view.scores, weight_of_scores(), view.focus[shape], view.focus[source_in(member)])
+  local shape, page = view.focus[row.name], view.focus[source_in(member)]
+  return focus.points(view.scores, weight_of_scores(), shape, page, row.kept > 0)
 end
 local UNKNOWN = row_of(nil)
 -- Priority of a link of this scope; nil where nothing may order it, false where its kind is parked.
@@ -109,7 +110,7 @@ local function rank(view, member)
   local class = known or class_of(worth(row, usual_worth(view.sums, depth, mark)))
   local prior = PATIENCE / (PATIENCE + row.fetched)  -- place and depth say less the better the shape is known
   local place = RUN * run + prior * (MARK * mark + LEVEL * math.min(depth, 32))
-  return math.max(-4096, math.floor(LINKS + class + points_of(view, member, shape) - place))
+  return math.max(-4096, math.floor(LINKS + class + points_of(view, member, row) - place))
 end
 -- Links that wait already and stand on such a page, too, are as near to text as its new ones: their run begins anew. Not
 -- those of a shape that has text itself: they need no way to it.
