@@ -24,8 +24,8 @@ async def crawl(frontier: Frontier, page: Callable[[str], Said], most: int = 1_0
         (lease,) = leases
         order.append(lease.url.removeprefix(HOST))
         kind, score, paths = page(order[-1])
-        facts = {"depth": lease.link.depth + 1, "mark": 0, "parent": shape_id_of(lease.url)}
-        await frontier.put([Link(f"{HOST}{path}", source=source_id(lease.url), **facts) for path in paths])
+        depth, parent, source = lease.link.depth + 1, shape_id_of(lease.url), source_id(lease.url)
+        await frontier.put([Link(f"{HOST}{p}", depth=depth, mark=0, parent=parent, source=source) for p in paths])
         tokens = 0.0 if kind != KEPT else 400.0
         brought = packed_outcome(lease, kind, tokens, score)
         await frontier.settle([(lease.token, Wire(frontier.now(), 0.0), b"", brought)])
@@ -75,8 +75,10 @@ def thread(path: str, first: int, count: int = 20) -> bool:
 @pytest.mark.parametrize(
     ("web", "wanted"), [(boards(7), "/thread/1[45]."), (sections(7), "/hhh/")], ids=["board", "name"]
 )
-def test_a_section_that_is_wanted_is_found_and_asked_before_the_rest_of_the_first_one(frontier_run, web, wanted):
-    async def scenario(frontier):
+def test_a_section_that_is_wanted_is_found_and_asked_before_the_rest_of_the_first_one(
+    frontier_run: Callable[..., None], web: Callable[[str], Said], wanted: str
+) -> None:
+    async def scenario(frontier: Frontier) -> None:
         await begin(frontier)
         order = await crawl(frontier, web)
         assert len(order) == len(set(order)) == 211
@@ -86,8 +88,10 @@ def test_a_section_that_is_wanted_is_found_and_asked_before_the_rest_of_the_firs
     frontier_run(scenario, delay=0.0, quality_weight=1.0)
 
 
-def test_links_of_a_page_that_is_wanted_are_asked_before_links_of_one_that_is_not(frontier_run):
-    async def scenario(frontier):
+def test_links_of_a_page_that_is_wanted_are_asked_before_links_of_one_that_is_not(
+    frontier_run: Callable[..., None],
+) -> None:
+    async def scenario(frontier: Frontier) -> None:
         await begin(frontier)
         order = [path for path in await crawl(frontier, chain, 80) if path != "/"]
         wanted = sum(int(path.split("/")[2]) % 2 for path in order)
@@ -97,8 +101,10 @@ def test_links_of_a_page_that_is_wanted_are_asked_before_links_of_one_that_is_no
 
 
 @pytest.mark.parametrize(("weight", "score"), [(0.0, True), (1.0, False)], ids=["no weight", "nothing said"])
-def test_without_a_weight_or_a_score_the_order_is_what_it_was(frontier_run, weight, score):
-    async def scenario(frontier):
+def test_without_a_weight_or_a_score_the_order_is_what_it_was(
+    frontier_run: Callable[..., None], weight: float, score: bool
+) -> None:
+    async def scenario(frontier: Frontier) -> None:
         await begin(frontier)
         order = await crawl(frontier, boards(7, score=score), 60)
         assert not any(thread(path, 140) for path in order)
@@ -107,14 +113,14 @@ def test_without_a_weight_or_a_score_the_order_is_what_it_was(frontier_run, weig
     frontier_run(scenario, delay=0.0, quality_weight=weight, explore=0.0)
 
 
-def test_what_is_remembered_of_pages_is_bounded_and_nothing_is_left_out(frontier_run):
+def test_what_is_remembered_of_pages_is_bounded_and_nothing_is_left_out(frontier_run: Callable[..., None]) -> None:
     def page(path: str) -> Said:
         if path == "/":
             return SHORT, None, [f"/list/{n}" for n in range(250)]
         _, name, n = path.split("/")
         return (OTHER, 0.9 if int(n) % 3 else 0.1, [f"/page/{n}"]) if name == "list" else (KEPT, 0.5, [])
 
-    async def scenario(frontier):
+    async def scenario(frontier: Frontier) -> None:
         await begin(frontier)
         order = await crawl(frontier, page)
         assert len(set(order)) == 501
@@ -123,8 +129,10 @@ def test_what_is_remembered_of_pages_is_bounded_and_nothing_is_left_out(frontier
     frontier_run(scenario, delay=0.0, quality_weight=1.0, barren=0)
 
 
-def test_a_link_that_failed_once_and_one_of_an_unknown_page_find_their_places(frontier_run):
-    async def scenario(frontier):
+def test_a_link_that_failed_once_and_one_of_an_unknown_page_find_their_places(
+    frontier_run: Callable[..., None],
+) -> None:
+    async def scenario(frontier: Frontier) -> None:
         await begin(frontier)
         await crawl(frontier, boards(7), 30)
         (lease,) = (await frontier.lease(1)).leases
@@ -137,13 +145,15 @@ def test_a_link_that_failed_once_and_one_of_an_unknown_page_find_their_places(fr
     frontier_run(scenario, delay=0.0, quality_weight=1.0)
 
 
-def test_texts_in_a_language_that_the_model_does_not_know_do_not_go_before_those_that_it_wants(frontier_run):
+def test_texts_in_a_language_that_the_model_does_not_know_do_not_go_before_those_that_it_wants(
+    frontier_run: Callable[..., None],
+) -> None:
     def page(path: str) -> Said:
         if path == "/":
             return SHORT, None, [f"/{name}/{n}" for n in range(30) for name in ("de", "good", "poor")]
         return KEPT, {"de": None, "good": 0.9, "poor": 0.1}[path.split("/")[1]], []
 
-    async def scenario(frontier):
+    async def scenario(frontier: Frontier) -> None:
         await begin(frontier)
         order = await crawl(frontier, page)
         names = [path.split("/")[1] for path in order[1:]]
@@ -153,10 +163,10 @@ def test_texts_in_a_language_that_the_model_does_not_know_do_not_go_before_those
     frontier_run(scenario, delay=0.0, quality_weight=1.0, explore=0.0)
 
 
-def test_the_same_scores_bring_about_the_same_order(frontier_run):
+def test_the_same_scores_bring_about_the_same_order(frontier_run: Callable[..., None]) -> None:
     orders: list[list[str]] = []
 
-    async def scenario(frontier):
+    async def scenario(frontier: Frontier) -> None:
         frontier.crawl += f"-{len(orders)}"
         await begin(frontier)
         orders.append(await crawl(frontier, boards(3), 90))
