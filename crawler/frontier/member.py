@@ -158,7 +158,7 @@ def lua_front() -> str:
     lease, widths = _places(_LEASE), _fields(_LEASE)
     return (
         f"local SLOT, SLOT_AT, SCOPE_AT = '%0{widths['slot']}.0f', {lease['slot']}, {lease['scope']}\n"
-        f"local KIND_AT, PRIORITY, NO_SOURCE = {len(_VERSION) + 1}, {PRIORITY}, '{NO_SOURCE}'\n"
+        f"local KIND_AT, PRIORITY = {len(_VERSION) + 1}, {PRIORITY}\n"
     )
 
 
@@ -170,7 +170,7 @@ def lua_members() -> str:
     link, widths = _places(_LINK), _fields(_LINK)
     facts = "".join(f"({'.' * widths[name]})" for name in ("shape", "parent", "mark", "run"))
     return (
-        f"local VERSION, LINK, SITEMAP = '{_VERSION}', {ord('l')}, {ord(_KINDS['sitemap'])}\n"
+        f"local NO_SOURCE, VERSION, LINK, SITEMAP = '{NO_SOURCE}', '{_VERSION}', {ord('l')}, {ord(_KINDS['sitemap'])}\n"
         f"local SOURCE_AT, SHAPE_AT, SHAPE_TO = {link['source']}, {link['shape']}, {link['parent'] - 1}\n"
         f"local RUN_AT, DEPTH_AT, FACTS, URL = {link['run']}, {link['depth']}, '^{facts}(%d+)', '^%d+ (%S+)'\n"
     )

@@ -1,5 +1,5 @@
 -- What a model says of pages (CLASSIFIERS), learned by their shape and by the page that led to them: links of one page lead
--- to pages alike (Davison 2000, Topical locality in the web). Stands behind shapes.lua. Nothing is done before a score was
+-- to pages alike (Davison 2000, Topical locality in the web). Stands behind common.lua. Nothing is done before a score was
 -- told; then st.scored = FRONTIER_QUALITY_WEIGHT. f:<scope> HASH; of sources at most MOST, the longest unused go first:
 -- '.' -> scores, their sum and sum of squares; pairs of scores of one shape, of links of one page, of a page and its links,
 -- each with the sum of their products. A shape, or the source of a link -> scores, sum of what they had beyond what was
@@ -101,3 +101,4 @@ function focus.learn(scope, shape, source, own, score)
   end
   return anew
 end
+local function learn_score(...) return focus.learn(...) end

@@ -72,7 +72,7 @@ local function learn(scope, text)
     scored = weight
   end
   if scored > 0 and kind ~= 'n' then
-    for changed in pairs(focus.learn(scope, name, source, own, score)) do later(scope, changed) end
+    for changed in pairs(rare().learn_score(scope, name, source, own, score)) do later(scope, changed) end
   end
   if every > 0 and sums[1] % every == 0 then exploring[scope] = true end
 end

@@ -107,7 +107,7 @@ local function rank(view, member)
   local row, limit = view.rows[shape] or UNKNOWN, bound_of()
   if limit > 0 and (row.streak >= limit_of(row, limit) or view.sums[2] >= 2 * limit) then return false end
   local known = row.fetched + row.led_n > 0 and row.class  -- all links of a shape by the same value
-  local class = known or class_of(worth(row, usual_worth(view.sums, depth, mark)))
+  local class = known or class_of(worth(row, promise(view.sums, view.scores, depth, mark)))
   local prior = PATIENCE / (PATIENCE + row.fetched)  -- place and depth say less the better the shape is known
   local place = RUN * run + prior * (MARK * mark + LEVEL * math.min(depth, 32))
   return math.max(-4096, math.floor(LINKS + class + points_of(view, member, row) - place))
