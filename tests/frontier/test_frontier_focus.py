@@ -88,6 +88,28 @@ def test_a_section_that_is_wanted_is_found_and_asked_before_the_rest_of_the_firs
     frontier_run(scenario, delay=0.0, quality_weight=1.0)
 
 
+def test_a_section_is_asked_although_the_lists_on_the_way_to_it_brought_nothing(
+    frontier_run: Callable[..., None],
+) -> None:
+    """A hundred lists, of which none is a text, and three sections behind them."""
+
+    def page(path: str) -> Said:
+        if path == "/":
+            return SHORT, None, [f"/board/{n}" for n in range(100)]
+        _, name, n = path.split("/")
+        if name == "board":
+            return SHORT, None, [f"/{'abc'[int(n) % 3] * 3}/{k}" for k in range(int(n), 200, 100)]
+        return KEPT, 0.8 if name == "ccc" else 0.2, []
+
+    async def scenario(frontier: Frontier) -> None:
+        await begin(frontier)
+        order = await crawl(frontier, page)
+        articles = [path for path in order if path[1:4] in {"aaa", "bbb", "ccc"}]
+        assert {path[1:4] for path in articles[:4]} == {"aaa", "bbb", "ccc"}, articles
+
+    frontier_run(scenario, delay=0.0, quality_weight=1.0, explore=0.0, barren=0)
+
+
 def test_links_of_a_page_that_is_wanted_are_asked_before_links_of_one_that_is_not(
     frontier_run: Callable[..., None],
 ) -> None:
