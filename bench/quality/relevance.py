@@ -1,6 +1,6 @@
 """Relevance from twenty examples: precision on sites never seen, and what it brings where a crawl follows it.
 
-    python -m bench.quality.relevance [--data ../shared/data] [--cache FILE] [--crawl]
+    python -m bench.quality.relevance [--data ../shared/data] [--cache FILE] [--crawl] [--held]
 
 A page is of a topic where a word of it stands in the host or the URL. The texts are those of our extractor, of pages
 without prose the ones that the labels mark. Sites are parted into two halves: twenty examples are drawn from one, all
@@ -8,7 +8,8 @@ of its texts are the background, the other is asked.
 `--crawl`: sites on loopback that print those texts, a topic a section; one in five sections is of the wanted one. In a
 newspaper the section stands in the address of an article, in a forum only the board's pages tell threads apart, in a
 blog nothing but the links does. Our frontier with its defaults and `FRONTIER_QUALITY_WEIGHT=1`, each text scored by the
-model, one request at a time; beside it breadth first. Counted are tokens of texts of the wanted topic.
+model, one request at a time; beside it breadth first. Counted are tokens of texts of the wanted topic. `--held`: the
+sites of `relevance_held`, that nothing was chosen on.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +49,8 @@ DRAWS, FEW = 5, 20
 PER_SECTION, SHOWN = 60, 15
 MOST = 1_000
 SHARES = (0.1, 0.2)
+WANTED = frozenset({3, 7})
+"""Sections of the wanted topic."""
 
 
 def main() -> int:
@@ -55,6 +59,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=SHARED_DATA)
     parser.add_argument("--cache", type=Path, help="texts are written here, and read where it exists")
     parser.add_argument("--crawl", action="store_true", help="crawl sites of known topics, too")
+    parser.add_argument("--held", action="store_true", help="crawl two kinds of sites that nothing was chosen on, too")
     options = parser.parse_args()
     if not (options.data / "wcxb-dev.jsonl.zst").is_file():
         sys.exit(f"{options.data} has no wcxb-dev.jsonl.zst: give --data")
@@ -65,7 +70,11 @@ def main() -> int:
     print("|---|---|---|---|---|")
     asked = {topic: _row(topic, english) for topic in TOPICS}
     if options.crawl:
-        _crawls(asked)
+        _crawls(asked, {kind: partial(site_of, kind) for kind in KINDS})
+    if options.held:
+        from bench.quality.relevance_held import encyclopaedia, university
+
+        _crawls(asked, {"encyclopaedia": encyclopaedia, "university": university})
     return 0
 
 
@@ -116,21 +125,27 @@ class Focused(Crawl):
     def take(self, url: str, page: Page | None) -> tuple[str, int]:
         before = self.curve[-1] if self.curve else 0
         kind, tokens = Crawl.take(self, url, page)
+        self.said, self.weight = None, 1.0
         if page is None or kind != KEPT:
             return kind, tokens
+        self.said = self.score(page.text)
         if page.text not in self.wanted:
             self.curve[-1] = before
-        return kind, max(1, round(tokens * self.score(page.text)))
+        return kind, max(1, round(tokens * self.said))
 
 
-def _crawls(asked: dict[str, tuple[Trained, list[Example]]]) -> None:
+Maker = Callable[[str, list[Example]], tuple[Site, frozenset[str]]]
+
+
+def _crawls(asked: dict[str, tuple[Trained, list[Example]]], kinds: dict[str, Maker]) -> None:
     print("\n| site | topic | relevant tokens | ours, of 10 %, 20 % of the requests | breadth first | ratio |")
     print("|---|---|---|---|---|---|")
     ratios: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder, EmbeddedServer(Path(folder)) as server:
-        for kind in KINDS:
+        for kind, made in kinds.items():
             for topic, (model, unseen) in asked.items():
-                site, wanted = site_of(kind, topic, unseen)
+                site, wanted = made(topic, unseen)
+                site = replace(site, name=f"{kind} {topic}")  # a crawl each
                 with Web(site) as web:
                     broad = plain(web, ORDERS["breadth first"], MOST, Focused(wanted=wanted))
                     ours = asyncio.run(learning(web, server, Focused(score=model.weights.score, wanted=wanted)))
@@ -158,12 +173,13 @@ def _slug(section: int, n: int) -> str:
     return "-".join(rng.choice(("amber", "bridge", "cedar", "delta", "ember", "forest", "garden")) for _ in range(4))
 
 
-def site_of(kind: str, topic: str, texts: list[Example]) -> tuple[Site, frozenset[str]]:
+def site_of(
+    kind: str, topic: str, texts: list[Example], wanted: frozenset[int] = WANTED
+) -> tuple[Site, frozenset[str]]:
     """A site of ten sections, two of them of the wanted topic, and the texts of these."""
     rng = random.Random(f"{kind} {topic}")
     about = [one.text for one in texts if is_about(one, topic)]
     others = [one.text for one in texts if not is_about(one, topic)]
-    wanted = {3, 7}
     article: dict[str, tuple[int, int]] = {}
     text: dict[str, str] = {}
     for section in range(len(NAMES)):

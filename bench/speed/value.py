@@ -36,7 +36,7 @@ from crawler.frontier.outcome import DUPLICATE, KEPT, OTHER, SHORT, packed_outco
 from crawler.server.embedded import EmbeddedServer
 from crawler.stages.parse.stage import ParseStage
 from crawler.urls.canonicalize import canonicalize
-from crawler.urls.link import Link
+from crawler.urls.link import Link, source_id
 from crawler.urls.shape import shape_id_of
 from crawler.urls.traps import trap_reason
 
@@ -59,7 +59,7 @@ class Web:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, site))
         self._parse = ParseStage()
         self._known: dict[str, Links] = {}
-        self.origin = f"http://127.0.0.1:{self._server.server_port}"
+        self.origin = f"http://{site.domain or f'127.0.0.1:{self._server.server_port}'}"
 
     def __enter__(self) -> Web:
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
@@ -72,18 +72,24 @@ class Web:
         self._server.server_close()
 
     def truth(self, url: str) -> Page | None:
-        return self.site.page(url.removeprefix(self.origin))
+        return self.site.page(url.removeprefix("http://" if self.site.domain else self.origin))
+
+    def _has(self, url: str) -> bool:
+        """True for a URL of the site."""
+        host = url.split("/")[2]
+        return f".{host}".endswith(f".{self.site.domain}") if self.site.domain else url.startswith(self.origin)
 
     def links(self, url: str) -> Links:
         """The canonical links of a page, with their marks; none of a 404."""
         if url not in self._known:
-            self._connection.request("GET", url.removeprefix(self.origin))
+            host, _, path = url.partition("://")[2].partition("/")
+            self._connection.request("GET", f"/{path}", headers={"Host": host})
             answer = self._connection.getresponse()
             doc = Document(url, html=answer.read(), content_type="text/html")
             read = self._parse(doc) if answer.status == 200 else doc
             assert not isinstance(read, Drop), read
             named = ((canonicalize(link), mark) for link, mark in zip(doc.links, doc.link_marks, strict=True))
-            self._known[url] = [(link, mark) for link, mark in named if link and link.startswith(self.origin)]
+            self._known[url] = [(link, mark) for link, mark in named if link and self._has(link)]
         return self._known[url]
 
 
@@ -96,8 +102,9 @@ class _Handler(BaseHTTPRequestHandler):
         super().__init__(*args)  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
-        page = self._site.page(self.path)
-        body = page.html(self.path) if page else b""
+        path = f"{self.headers['Host']}{self.path}" if self._site.domain else self.path
+        page = self._site.page(path)
+        body = page.html(path) if page else b""
         self.send_response(200 if page else 404)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
@@ -116,6 +123,8 @@ class Crawl:
     curve: list[int] = field(default_factory=list)
     urls: list[str] = field(default_factory=list)
     parked: int = 0
+    said: float | None = None
+    weight: float = 0.5
 
     def take(self, url: str, page: Page | None) -> tuple[str, int]:
         """Judge a page by the known truth: how it counts, and the tokens that it adds."""
@@ -164,7 +173,11 @@ async def learning(web: Web, server: str, crawl: Crawl | None = None) -> Crawl:
     """A crawl by the project's frontier with its defaults. `crawl`: who judges; None = by the known truth."""
     crawl, defaults = crawl or Crawl(), FrontierConfig()
     limits = Limits(
-        delay=0.0, max_queued=defaults.max_queued_per_domain, barren=defaults.barren_pages, explore=defaults.explore
+        delay=0.0,
+        max_queued=defaults.max_queued_per_domain,
+        barren=defaults.barren_pages,
+        explore=defaults.explore,
+        quality_weight=crawl.weight,
     )
     frontier = Frontier(server, web.site.name, limits)
     await frontier.open()
@@ -174,12 +187,14 @@ async def learning(web: Web, server: str, crawl: Crawl | None = None) -> Crawl:
         while leases := (await frontier.lease(1)).leases:
             (lease,) = leases
             kind, tokens = crawl.take(lease.url, web.truth(lease.url))
-            parent, depth, run = shape_id_of(lease.url), lease.link.depth + 1, lease.link.run + 1
+            parent, source = shape_id_of(lease.url), source_id(lease.url)
+            depth, run = lease.link.depth + 1, lease.link.run + 1
             links = [
-                Link(u, priority=-depth, depth=depth, mark=m, parent=parent, run=run) for u, m in web.links(lease.url)
+                Link(u, priority=-depth, depth=depth, mark=m, parent=parent, run=run, source=source)
+                for u, m in web.links(lease.url)
             ]
             await frontier.put(links)
-            brought = packed_outcome(lease, kind, tokens)
+            brought = packed_outcome(lease, kind, tokens, crawl.said)
             await frontier.settle([(lease.token, Wire(frontier.now(), 0.0), b"", brought)])
         crawl.parked = (await frontier.counts()).barren
     finally:

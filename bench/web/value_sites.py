@@ -35,11 +35,14 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A site by its seed `/` and what it serves; None = 404."""
+    """A site by its seed `/` and what it serves; None = 404. `domain`: it has several hosts, of which this one has the
+    seed; then what it is asked for begins with the host.
+    """
 
     name: str
     page: Callable[[str], Page | None]
     endless: bool = False
+    domain: str = ""
 
 
 def _anchors(links: Links | tuple[()]) -> str:

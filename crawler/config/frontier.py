@@ -93,8 +93,8 @@ class FrontierConfig:
     explore: float = setting("FRONTIER_EXPLORE", 0.05, "share of a domain's requests that go to the shape of URLs asked "
                              "least, whatever it has brought", minimum=0.0, maximum=0.5, digest=False)  # fmt: skip
     quality_weight: float = setting("FRONTIER_QUALITY_WEIGHT", 0.5, "how much a kept token counts by the first score in "
-                                    "classifier_scores of its page, without one by quality_score: 0 = all alike, 1 = in "
-                                    "proportion", minimum=0.0, maximum=1.0,
+                                    "classifier_scores of its page, without one by quality_score, and how much links go "
+                                    "by such scores of pages alike: 0 = not at all, 1 = in proportion", minimum=0.0, maximum=1.0,
                                     digest=False)  # fmt: skip
     recrawl: bool = setting("RECRAWL", False, "fetch again what is due, with conditional GET", digest=False)
     recrawl_interval_seconds: float = setting("RECRAWL_INTERVAL_SECONDS", 7 * 86_400.0, "from the first visit of a page "

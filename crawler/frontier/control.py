@@ -51,12 +51,13 @@ class Control:
         return total
 
     async def order_by_value(self) -> bool:
-        """Give the crawl's bounds to the scripts (`Limits.barren`, `explore`).
+        """Give the crawl's bounds to the scripts (`Limits.barren`, `explore`, `quality_weight`).
 
         True: the bound by which URLs were parked was another one.
         """
         limits, connection, changed = self._shards.limits, self._shards.connection, False
-        values = {"bound": limits.barren, "explore": round(1 / limits.explore) if limits.explore else 0}
+        every = round(1 / limits.explore) if limits.explore else 0
+        values = {"bound": limits.barren, "explore": every, "weight": limits.quality_weight}
         for shard in range(limits.shards):
             key = self._shards.prefix(shard) + "st"
             before = await connection.patiently(partial(connection.redis.hget, key, "bound"))

@@ -32,7 +32,7 @@ _LEASE = "{wire:1}{slot:0>13}{scope}\t{member}\t{score}"
 `score`: what the member had in its queue."""
 _KINDS = {"page": "p", "sitemap": "m"}
 _MAX_RUN = 9
-NO_SHAPE = "..."
+NO_SHAPE, NO_SOURCE = "...", "...."
 PRIORITY = 2**40
 """The score of a queue member is its sequence number less its priority times this."""
 
@@ -170,8 +170,8 @@ def lua_members() -> str:
     link, widths = _places(_LINK), _fields(_LINK)
     facts = "".join(f"({'.' * widths[name]})" for name in ("shape", "parent", "mark", "run"))
     return (
-        f"local VERSION, LINK, SITEMAP = '{_VERSION}', {ord('l')}, {ord(_KINDS['sitemap'])}\n"
-        f"local SHAPE_AT, SHAPE_TO = {link['shape']}, {link['parent'] - 1}\n"
+        f"local NO_SOURCE, VERSION, LINK, SITEMAP = '{NO_SOURCE}', '{_VERSION}', {ord('l')}, {ord(_KINDS['sitemap'])}\n"
+        f"local SOURCE_AT, SHAPE_AT, SHAPE_TO = {link['source']}, {link['shape']}, {link['parent'] - 1}\n"
         f"local RUN_AT, DEPTH_AT, FACTS, URL = {link['run']}, {link['depth']}, '^{facts}(%d+)', '^%d+ (%S+)'\n"
     )
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.document import DropReason
-from crawler.frontier.member import NO_SHAPE
+from crawler.frontier.member import NO_SHAPE, NO_SOURCE
+from crawler.urls.link import source_id
 from crawler.urls.shape import shape_id_of
 
 if TYPE_CHECKING:
@@ -28,26 +29,27 @@ def outcome_entry(lease: Lease, doc: Document | None, quality_weight: float) -> 
     """What `settle` takes along for the table of the lease's scope; b"" for what is no page."""
     if doc is None or lease.kind != "page":
         return b""
-    kind, tokens = kind_of(doc), 0.0
+    kind, tokens, score = kind_of(doc), 0.0, _score_of(doc)
     if kind == KEPT:
-        tokens = max(1.0, doc.token_estimate * (1.0 - quality_weight + quality_weight * _worth(doc)))
-    return packed_outcome(lease, kind, tokens)
+        quality = 1.0 if doc.quality_score is None else doc.quality_score
+        worth = quality if score is None else score
+        tokens = max(1.0, doc.token_estimate * (1.0 - quality_weight + quality_weight * worth))
+    return packed_outcome(lease, kind, tokens, score)
 
 
-def _worth(doc: Document) -> float:
-    """0 to 1: what the first of CLASSIFIERS says that scored a text and knows what is wanted; without one, the quality
-    score.
-    """
-    quality = 1.0 if doc.quality_score is None else doc.quality_score
-    return next((score for name, score in doc.classifier_scores.items() if name not in doc.unwanted), quality)
+def _score_of(doc: Document) -> float | None:
+    """0 to 1: what the first of CLASSIFIERS says that scored a text and knows what is wanted; None: none of them."""
+    return next((score for name, score in doc.classifier_scores.items() if name not in doc.unwanted), None)
 
 
-def packed_outcome(lease: Lease, kind: str, tokens: float) -> bytes:
-    """An outcome as `outcomes.lua` reads it."""
+def packed_outcome(lease: Lease, kind: str, tokens: float, score: float | None = None) -> bytes:
+    """An outcome as `outcomes.lua` reads it. `score`: 0 to 1, what a model says of the text; None: nothing."""
     link = lease.link
     mark = "-" if link.mark is None else link.mark
     place = f"{shape_id_of(link.url)}{link.parent or NO_SHAPE}{kind}{min(link.depth, 9)}{mark}"
-    return f"{place} {tokens:.0f} {link.url[:MAX_EXAMPLE]}".encode()
+    said = "-" if score is None else f"{score:.4f}"
+    sources = f"{link.source or NO_SOURCE}{source_id(link.url)}"
+    return f"{place} {tokens:.0f} {said} {sources} {link.url[:MAX_EXAMPLE]}".encode()
 
 
 def kind_of(doc: Document) -> str:

@@ -32,7 +32,7 @@ def script_source(name: str) -> Script:
     """A script, with the functions that it shares with others in front of it."""
     shared = ["common"]
     shared += ["visits"] if name in _WITH_VISITS else []
-    shared += ["value"] if name in _WITH_VALUE else []
+    shared += ["focus", "value"] if name in _WITH_VALUE else []
     shapes = ["shapes"] if name in _WITH_VALUE else []
     if name == "ack":
         parts = ["tally", *shapes, _as_function(shared), "lazy", "requests", "outcomes", name]

@@ -7,7 +7,7 @@ import pytest
 from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import Lease
 from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, OTHER, SHORT, kind_of, outcome_entry
-from crawler.urls.link import Link
+from crawler.urls.link import Link, source_id
 from crawler.urls.shape import shape_id_of
 
 URL = "https://a.example/post/1"
@@ -45,14 +45,17 @@ def test_a_verdict_counts_against_a_shape_or_says_nothing_of_it(reason, status, 
 def test_tokens_are_weighted_by_quality(weight, tokens):
     kept = Document(URL, token_estimate=1000, quality_score=0.4)
     shape = shape_id_of(URL)
-    assert outcome_entry(lease(parent="abc"), kept, weight) == f"{shape}abc{KEPT}2- {tokens} {URL}".encode()
+    entry = f"{shape}abc{KEPT}2- {tokens} - wxyz{source_id(URL)} {URL}"
+    assert outcome_entry(lease(parent="abc", source="wxyz"), kept, weight) == entry.encode()
 
 
 def test_what_a_classifier_says_of_a_text_counts_before_its_quality():
     kept = Document(URL, token_estimate=1000, quality_score=0.4, classifier_scores={"taste": 0.9, "style": 0.1})
-    assert outcome_entry(lease(), kept, 1.0).split()[1] == b"900"
+    assert outcome_entry(lease(), kept, 1.0).split()[1:3] == [b"900", b"0.9000"]
     kept.unwanted = ["taste"]  # a high score of what is not wanted is no worth
-    assert outcome_entry(lease(), kept, 1.0).split()[1] == b"100"
+    assert outcome_entry(lease(), kept, 1.0).split()[1:3] == [b"100", b"0.1000"]
+    kept.unwanted = ["taste", "style"]
+    assert outcome_entry(lease(), kept, 1.0).split()[1:3] == [b"400", b"-"]
 
 
 def test_sitemaps_and_pages_without_a_document_say_nothing():

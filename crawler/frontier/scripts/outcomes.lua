@@ -1,14 +1,15 @@
--- What came of a request goes into the table of its scope; for ack. An outcome is `SSSPPPkdm tokens example` (outcome.py): its
+-- What came of a request goes into the table of its scope; for ack. An outcome is `SSSPPPkdm tokens score QQQQOOOO example` (outcome.py): its
 -- shape, its parent's (... = none), k = kept, s = too short, d = duplicate, r = anything else that brought nothing, n =
--- nobody's fault; depth; mark, - = it was no link; tokens kept, weighted by their quality; its URL.
+-- nobody's fault; depth; mark, - = it was no link; tokens kept, weighted by their quality; what a model says, - = nothing; the sources that
+-- stand for the page of its link (.... = none) and for itself; its URL.
 local COLUMN = {k = 'kept', s = 'short', d = 'duplicate', r = 'other', n = 'other'}
 local STEP = 64  -- a value has doubled or halved before its queue is ordered anew
 local anew, exploring = {}, {}  -- what is to be done once all of them are written down
-local bound, every
+local bound, every, weight, scored
 local function settings()
   if not bound then
-    local found = call('HMGET', ST, 'bound', 'explore')
-    bound, every = num(found[1] or 0), num(found[2] or 0)
+    local found = call('HMGET', ST, 'bound', 'explore', 'weight', 'scored')
+    bound, every, weight, scored = num(found[1] or 0), num(found[2] or 0), num(found[3] or 0), num(found[4] or 0)
   end
 end
 local function later(scope, shape)  -- OTHER: all of the scope
@@ -29,7 +30,8 @@ local function credit(row, tokens)
   return HUB * HUB * row.led / row.led_n * math.min(1, row.led_n / row.fetched)
 end
 local function learn(scope, text)
-  local shape, parent, kind, depth, mark, tokens, url = match(text, '^(...)(...)(%l)(%d)(%S) (%S+) ()')
+  local shape, parent, kind, depth, mark, tokens, score, source, own, url =
+    match(text, '^(...)(...)(%l)(%d)(%S) (%S+) (%S+) (....)(....) ()')
   if not shape then return end
   settings()
   local key = table_of(scope)
@@ -64,6 +66,14 @@ local function learn(scope, text)
   end
   if fruitless and bound > 0 and row.streak >= limit_of(row, bound) then later(scope, name) end
   if fruitless and bound > 0 and sums[2] >= 2 * bound then later(scope, OTHER) end
+  score = num(score)
+  if score and scored ~= weight then
+    call('HSET', ST, 'scored', weight)
+    scored = weight
+  end
+  if scored > 0 and kind ~= 'n' then
+    for changed in pairs(rare().learn_score(scope, name, source, own, score)) do later(scope, changed) end
+  end
   if every > 0 and sums[1] % every == 0 then exploring[scope] = true end
 end
 local function adapt()

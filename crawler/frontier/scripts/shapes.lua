@@ -61,6 +61,12 @@ local function usual_worth(sums, depth, mark)
   if not place then return own end
   return own * (SURE_OF_PLACE + sums[place + 1] / scope) / (SURE_OF_PLACE + sums[place])
 end
+-- What is expected of a shape that was never asked. Where scores are told (focus.lua), at least what a text with one has
+-- brought: sections must not hide behind the lists that lead to them.
+local function promise(sums, scores, depth, mark)
+  local usual = usual_worth(sums, depth, mark)
+  return scores and math.max(usual, (FIRST + sums[3]) / (1 + scores.n)) or usual
+end
 -- The posterior mean of what a request to the shape brings, less what it lost by bringing nothing lately.
 local function worth(row, usual)
   if row.fetched + row.led_n == 0 then return usual end

@@ -4,10 +4,19 @@
 -- z:<scope> LIST of parked members, barren HASH scope -> how many; st.bound, st.explore: the crawl's settings.
 local BARREN, LOOKED_AT, REFILL, SIFT = P .. 'barren', 512, 64, 16
 local function parked_of(scope) return P .. 'z:' .. scope end
-local bound
+local bound, scored
+local function read_settings()
+  if bound then return end
+  local found = call('HMGET', ST, 'bound', 'scored')
+  bound, scored = num(found[1] or 0), num(found[2] or 0)
+end
 local function bound_of()
-  bound = bound or num(call('HGET', ST, 'bound') or 0)
+  read_settings()
   return bound
+end
+local function weight_of_scores()
+  read_settings()
+  return scored
 end
 local function facts_of(member)
   if byte(member, KIND_AT) < 58 then member = select(3, split(member)) end
@@ -20,6 +29,11 @@ local function shape_in(member)
   if byte(member, KIND_AT) == LINK then return sub(member, SHAPE_AT, SHAPE_TO) end
   local _, shape = facts_of(member)
   return shape
+end
+-- Four letters that stand for the page on which a link stands.
+local function source_in(member)
+  if byte(member, KIND_AT) ~= LINK then member = select(3, split(member)) end
+  return sub(member, SOURCE_AT, SHAPE_AT - 1)
 end
 local function with_new_run(member) return sub(member, 1, RUN_AT - 1) .. '0' .. sub(member, RUN_AT + 1) end
 -- New links of one call, each with the run that its page gave it: where a page also leads to one of a kind that has text,
@@ -45,7 +59,7 @@ local views = {}  -- scope -> what is known of it; only as long as nobody else w
 local function view_of(scope, members, step)  -- step 2: a priority stands in front of each member
   local view = views[scope]
   if not view then
-    view = {rows = {}, changed = {}}
+    view = {rows = {}, focus = {}}
     views[scope] = view
     view.sums = sums_of(call('HGET', table_of(scope), WHOLE))
     view.known = view.sums[1] > 0
@@ -56,16 +70,34 @@ local function view_of(scope, members, step)  -- step 2: a priority stands in fr
     local shape = shape_in(members[at])
     if shape and not view.rows[shape] and not asked[shape] then names[#names + 1], asked[shape] = shape, true end
   end
+  local found
   if #names > 0 then
     names[#names + 1] = OTHER
-    local found = call('HMGET', table_of(scope), unpack(names))
+    found = call('HMGET', table_of(scope), unpack(names))
     local other = found[#names]
     for i = 1, #names - 1 do
       if found[i] or not other then view.rows[names[i]] = row_of(found[i]) else view.rows[names[i]] = row_of(other) end
       view.rows[names[i]].name = (found[i] or not other) and names[i] or OTHER
     end
   end
+  if weight_of_scores() > 0 then
+    local fields, asked_of = {WHOLE}, {}
+    for at = step or 1, #members, step or 1 do
+      local shape = shape_in(members[at])
+      for _, name in ipairs(shape and {view.rows[shape].name, source_in(members[at])} or {}) do
+        if not view.focus[name] and not asked_of[name] then fields[#fields + 1], asked_of[name] = name, true end
+      end
+    end
+    found = call('HMGET', focus.key(scope), unpack(fields))
+    view.scores = found[1] and focus.sums(found[1])
+    for i = 2, #fields do view.focus[fields[i]] = focus.row(found[i]) end
+  end
   return view
+end
+local function points_of(view, member, row)
+  if not view.scores then return 0 end
+  local shape, page = view.focus[row.name], view.focus[source_in(member)]
+  return focus.points(view.scores, weight_of_scores(), shape, page, row.kept > 0)
 end
 local UNKNOWN = row_of(nil)
 -- Priority of a link of this scope; nil where nothing may order it, false where its kind is parked.
@@ -75,9 +107,10 @@ local function rank(view, member)
   local row, limit = view.rows[shape] or UNKNOWN, bound_of()
   if limit > 0 and (row.streak >= limit_of(row, limit) or view.sums[2] >= 2 * limit) then return false end
   local known = row.fetched + row.led_n > 0 and row.class  -- all links of a shape by the same value
-  local class = known or class_of(worth(row, usual_worth(view.sums, depth, mark)))
+  local class = known or class_of(worth(row, promise(view.sums, view.scores, depth, mark)))
   local prior = PATIENCE / (PATIENCE + row.fetched)  -- place and depth say less the better the shape is known
-    return math.max(-4096, math.floor(LINKS + class - RUN * run - prior * (MARK * mark + LEVEL * math.min(depth, 32))))
+  local place = RUN * run + prior * (MARK * mark + LEVEL * math.min(depth, 32))
+  return math.max(-4096, math.floor(LINKS + class + points_of(view, member, row) - place))
 end
 -- Links that wait already and stand on such a page, too, are as near to text as its new ones: their run begins anew. Not
 -- those of a shape that has text itself: they need no way to it.
@@ -104,7 +137,7 @@ local function come_nearer(scope, view, rich, again)
     if has_run and urls[url_in(member)] and only_leads(view, member) then
       local nearer = with_new_run(member)
       gone[#gone + 1] = member
-      moved[#moved + 1] = num(found[at + 1]) % PRIORITY - (rank(view, nearer) or -4096) * PRIORITY
+      moved[#moved + 1] = num(found[at + 1]) % PRIORITY - (rank(view_of(scope, {nearer}), nearer) or -4096) * PRIORITY
       moved[#moved + 1] = nearer
     end
   end
@@ -212,14 +245,14 @@ local function sift(scope, spilled)
   if #cold > 0 then call('RPUSH', overflow(scope), unpack(cold)) end
   return place(scope, better, math.max(queued, REFILL), spilled - #entries + #cold)
 end
--- Shapes have become better or worse ('*': any): their URLs in the queue take new places, or go aside. A queue has many
--- members and few of them are meant, so they are told apart by three letters before anything else is asked.
+-- Shapes or sources have become better or worse ('*': any): their URLs in the queue take new places, or go aside. A queue
+-- has many members and few of them are meant, so they are told apart by their letters before anything else is asked.
 local function order_anew(scope, wanted)
   views[scope] = nil
   local found, members, scores = call('ZRANGE', queue(scope), 0, LOOKED_AT - 1, 'WITHSCORES'), {}, {}
   for at = 1, #found, 2 do
     local shape = shape_in(found[at])
-    if shape and (wanted[OTHER] or wanted[shape]) then
+    if shape and (wanted[OTHER] or wanted[shape] or wanted[source_in(found[at])]) then
       members[#members + 1], scores[#scores + 1] = found[at], found[at + 1]
     end
   end
