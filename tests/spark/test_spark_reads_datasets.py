@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ print(json.dumps(found, default=str))
 PLACES = ["parquet/data/*.parquet", "jsonl.gz/data/*.jsonl.gz", "columns/shards/*.parquet"]
 DOLMAS = "dolma/documents/*.jsonl.gz"
 
-Rows = list[dict[str, object]]
+Rows = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")

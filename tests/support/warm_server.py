@@ -248,7 +248,7 @@ def _start_processes_warm() -> None:
                 return pid
         return int(fork_exec(*given))
 
-    multiprocessing.util.spawnv_passfds = spawned
+    multiprocessing.util.spawnv_passfds = spawned  # type: ignore[assignment]
     subprocess._fork_exec = executed  # type: ignore[attr-defined]
 
 
