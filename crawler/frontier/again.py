@@ -65,11 +65,17 @@ async def _distrust(frontier: Frontier) -> None:
 
 
 async def _forgive(frontier: Frontier, only: str) -> None:
-    """Hosts that were left alone because they did not answer may be asked."""
-    connection = frontier.connection
+    """Hosts that were left alone because they did not answer may be asked.
+
+    An answer from before the outage, settled late, closes a breaker and leaves its pause: hosts that wait are asked for
+    as well (`forgive.lua` ends no other pause than a breaker's).
+    """
+    connection, redis = frontier.connection, frontier.connection.redis
     for shard in range(frontier.limits.shards):
-        key = frontier.prefix(shard) + "breaker"
-        names = [name.decode() for name in await connection.patiently(partial(connection.redis.hkeys, key))]
+        prefix = frontier.prefix(shard)
+        broken = await connection.patiently(partial(redis.hkeys, f"{prefix}breaker"))
+        blocked = await connection.patiently(partial(redis.zrange, f"{prefix}blocked", 0, -1))
+        names = sorted({name.decode() for name in [*broken, *blocked]})
         wanted = [name for name in names if name == only or not only]
         if wanted:
             await frontier.run("forgive", shard, wanted)

@@ -28,6 +28,7 @@ from crawler.storage.archive.remote import open_archive
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.supervise.worker import State, Worker
+from tests.support import warm
 from tests.support.places import PROJECT
 from tests.support.serving import Handler, LoopbackServer, article
 
@@ -122,7 +123,7 @@ def test_no_command_hands_them_on_to_its_terminal(evil_corpus, words, terminal):
     command = [sys.executable, "-m", "crawler.commands.gristmill", *(w.format(evil_corpus[0]) for w in words)]
     if terminal:
         mine, theirs = pty.openpty()
-        process = subprocess.Popen(command, cwd=PROJECT, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL)
+        process = warm.Popen(command, cwd=PROJECT, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL)
         os.close(theirs)
         said = b""
         while True:
@@ -137,7 +138,7 @@ def test_no_command_hands_them_on_to_its_terminal(evil_corpus, words, terminal):
         assert "\x1b[2J" not in text
         assert not [c for c in STEERS if c not in "\x1b\r" and c in text]
         return
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, check=False, timeout=120)
+    done = warm.run(command, cwd=PROJECT, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr
     text = (done.stdout + done.stderr).decode()
     assert not [c for c in STEERS if c in text]

@@ -11,6 +11,7 @@ from contextlib import suppress
 import psutil
 import pytest
 
+from tests.support import warm
 from tests.support.places import PROJECT
 from tests.support.serving import DEADLINE, Gate
 
@@ -21,7 +22,7 @@ class Team:
     def __init__(self, crawl, site, workers: int = 2, **settings: object) -> None:
         usual = crawl.command({"url": site.url(0)}, {"NETWORK_PORTS": site.port, "LOG_LEVEL": "INFO", **settings})
         call = [sys.executable, "-m", "scrapy", "work", "corpus", "--workers", str(workers)]
-        self.process = subprocess.Popen(
+        self.process = warm.Popen(
             [*call, *usual[usual.index("corpus") + 1 :]],
             cwd=PROJECT,
             stdout=subprocess.PIPE,

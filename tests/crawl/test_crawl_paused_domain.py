@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import sys
 import time
 
+from tests.support import warm
 from tests.support.places import PROJECT
 from tests.support.serving import DEADLINE, Gate
 from tests.support.site import Site
@@ -15,7 +15,7 @@ from tests.support.site import Site
 
 def command(redis_url: str, *words: str) -> str:
     line = [sys.executable, "-m", "crawler.commands.gristmill", "frontier", *words, "-s", f"REDIS_URL={redis_url}"]
-    done = subprocess.run(line, cwd=PROJECT, capture_output=True, text=True, timeout=DEADLINE, check=False)
+    done = warm.run(line, cwd=PROJECT, capture_output=True, text=True, timeout=DEADLINE)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

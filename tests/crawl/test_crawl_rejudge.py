@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -19,6 +18,7 @@ from crawler.dataset.rejudge import rejudge as untold
 from crawler.stages.classify.model import open_classifier
 from crawler.storage.files.place import Place
 from tests.classify.conftest import line_of
+from tests.support import warm
 from tests.support.crawl import Crawl
 from tests.support.places import PROJECT
 from tests.support.process import clean_environment, options, scrapy
@@ -209,7 +209,7 @@ def test_a_rejudging_that_is_killed_changes_nothing_and_is_repeated(crawl):
     before = {path: path.read_bytes() for path in sorted((crawl.folder / "shards").iterdir())}
     manifest = (crawl.folder / "manifest.json").read_bytes()
     command = [sys.executable, "-m", "crawler.commands.gristmill", "dataset", "rejudge", str(crawl.folder)]
-    process = subprocess.Popen(
+    process = warm.Popen(
         [*command, *options(given(crawl) | SHORT)], cwd=PROJECT, env=clean_environment(), start_new_session=True
     )
     mark = crawl.folder / ".rejudge" / "state.json"

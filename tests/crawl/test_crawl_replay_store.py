@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from crawler.dataset.verify import verify
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
+from tests.support import warm
 from tests.support.foreign import Writer, page
 from tests.support.places import PROJECT
 
@@ -81,13 +81,12 @@ def test_the_last_of_several_parts_says_what_is_to_be_done_and_ends_with_1(repla
     assert last.returncode == 1
     assert "every page is recorded, but records that were replaced or withdrawn are still there" in last.stderr
     (command,) = {line.split("`")[1] for line in last.stderr.splitlines() if "`gristmill dataset supersede" in line}
-    done = subprocess.run(
+    done = warm.run(
         [sys.executable, "-m", "crawler.commands.gristmill", *command.split()[1:]],
         cwd=PROJECT,
         capture_output=True,
         text=True,
         timeout=120,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "1 pages opted out and were deleted" in done.stdout

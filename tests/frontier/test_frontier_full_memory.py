@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import subprocess
 import sys
 
 import pytest
@@ -17,6 +16,7 @@ from crawler.frontier.operate import Order
 from crawler.frontier.politeness import AddressRow
 from crawler.frontier.script_source import script_source
 from crawler.urls.link import Link
+from tests.support import warm
 from tests.support.places import PROJECT
 
 SITE = "http://flood.example"
@@ -127,7 +127,7 @@ def test_the_documented_commands_work_on_a_full_server(redis_url, full, action):
     asyncio.run(put())
     client = full()
     command = [sys.executable, "-m", "crawler.commands.gristmill", "frontier", *action, "-s", f"REDIS_URL={redis_url}"]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=120, check=False)
+    done = warm.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr + done.stdout
     if action[0] == "purge":
         assert client.exists("{crawl.0}:q:flood.example") == 0

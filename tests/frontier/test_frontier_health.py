@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crawler.frontier.again import after_outage
 from crawler.frontier.model import Fault, Nack, Wire
 from crawler.frontier.politeness import ALLOWLIST
 from crawler.frontier.unfinished import held
@@ -150,6 +151,22 @@ def test_an_open_breaker_is_named_and_does_not_keep_a_crawl_from_ending(frontier
         assert reasons == {"breaker: opened 2 times in a row"}
 
     frontier_run(scenario, **BREAKER)
+
+
+def test_a_later_run_asks_a_host_whose_breaker_an_older_answer_has_closed_before_its_pause_was_over(
+    frontier_run, clock
+):
+    async def scenario(frontier):
+        frontier._jitter = lambda: 1.0
+        await frontier.put(pages(9))
+        (older,) = (await frontier.lease(1)).leases
+        await fail(frontier, clock, 3)
+        await frontier.settle([(older.token, Wire(clock.now, 0.0))])
+        assert not (await frontier.lease(9)).leases
+        await after_outage(frontier)
+        assert (await frontier.lease(9)).leases
+
+    frontier_run(scenario, concurrency=4, **BREAKER | {"patience": 1.0})
 
 
 def test_it_can_be_switched_off(frontier_run, clock):

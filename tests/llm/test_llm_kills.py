@@ -20,6 +20,7 @@ import pytest
 from crawler.dataset.annotate import Annotations
 from crawler.storage.corpus.answers import LEDGER
 from crawler.storage.files.place import Place
+from tests.support import warm
 from tests.support.corpus_folder import Folder
 from tests.support.models import Ask, ModelServer, Say, Script, judged
 from tests.support.places import PROJECT
@@ -131,7 +132,7 @@ def test_a_signal_ends_it_with_what_was_paid_written_down(
     server = serve(script)
     words = ["llm", "judge", str(folder.path), "--model", server.model(), "--prices", prices(), "--budget", "900EUR"]
     command = [sys.executable, "-m", "crawler.commands.gristmill", *words, "--concurrency", "1"]
-    process = subprocess.Popen(
+    process = warm.Popen(
         command, cwd=PROJECT, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     assert begun.wait(60), process.communicate(timeout=10)

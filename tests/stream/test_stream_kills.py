@@ -13,6 +13,7 @@ import pytest
 import redis
 
 from crawler.stream.outgoing import Outgoing
+from tests.support import warm
 from tests.support.places import PROJECT
 from tests.support.process import clean_environment
 from tests.support.server import lose_power, size_of
@@ -93,7 +94,7 @@ def test_a_page_is_in_the_stream_seconds_after_its_verdict_is_durable(line, fold
     words = ["stream", str(folder.path), "--to", line.url, "--follow"]
     with (
         contextlib.closing(redis.Redis.from_url(server.url, socket_timeout=None)) as client,
-        subprocess.Popen(
+        warm.Popen(
             [sys.executable, "-m", "crawler.commands.gristmill", *words],
             cwd=PROJECT,
             env=clean_environment(),

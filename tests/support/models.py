@@ -91,7 +91,6 @@ class _Protocols(Handler):
         self.wfile.write(data[: len(data) // 2])
         self.wfile.flush()
         reset(self)
-        self.close_connection = True
 
 
 def _read(number: int, path: str, body: dict[str, Any]) -> Ask:

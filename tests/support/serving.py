@@ -122,7 +122,8 @@ class LoopbackServer(ThreadingHTTPServer):
 def reset(handler: Any) -> None:
     """Hang up with RST."""
     handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    handler.connection.close()
+    handler.connection.close()  # while `rfile` holds it, it stays open
+    handler.close_connection = True
 
 
 def hang(handler: Any) -> None:

@@ -3,7 +3,7 @@
 A crawl of one page takes four seconds of CPU. All but half a second go into imports and models, the same ones in each.
 Here each test process keeps one process that has loaded them (`warm_server`). A command has a process, streams, an
 environment, a folder, a session and signals of its own, as by `subprocess`; only the imports are not its own. The same
-holds for the fork server of its stage pool.
+holds for what it starts of these programs itself (`plan run` its tasks), and for the fork server of its stage pool.
 
 What is about the start itself stays cold: another interpreter, options of Python, variables that it reads when it
 starts, another project. `WARM=0` in the environment makes every command so. In the crawls of the demo, in the recipes
@@ -20,7 +20,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,23 +30,27 @@ from tests.support.warm_server import NUMBER, send
 
 PLAIN = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 """Before a command: without these two capabilities the modes of files hold for root, too. Warm as well."""
+PROGRAMS = ("scrapy", "crawler.commands.gristmill")
+"""Modules that are run by `python -m`."""
 _AT_THE_START = ("PYTHON", "LANG", "LC_", "LD_", "TZ", "MALLOC_", "OMP_", "OPENBLAS_", "MKL_", "HF_")
 """Beginnings of the names of what an interpreter or a library reads once."""
 _OURS = dict(os.environ)
 """The environment of the server: what no test has changed."""
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """As the server has it, for the stage processes: a test that starts a pool of its own leaves it in the environment."""
+_LONGEST = 8_000
+"""Bytes of a command line that others can see (`_be_named`)."""
 _asking = threading.Lock()
 
 
 class Popen(subprocess.Popen[Any]):
-    """`subprocess.Popen`, warm where the command is `python -m scrapy …` of this project and of this interpreter."""
+    """`subprocess.Popen`, warm where the command is one of `PROGRAMS` of this project and of this interpreter."""
 
     _answer: int | None = None
 
     def _execute_child(self, *given: Any) -> None:
         asked = inspect.signature(super()._execute_child).bind(*given).arguments  # type: ignore[misc]
-        if not _can_be_warm(asked):
+        if not _is_as_usual(asked):
             super()._execute_child(*given)  # type: ignore[misc]
             return
         order = {
@@ -120,16 +124,24 @@ def _without_prefix(args: Sequence[str]) -> Sequence[str]:
     return args[len(PLAIN) :] if list(args[: len(PLAIN)]) == PLAIN else args
 
 
-def _can_be_warm(asked: dict[str, Any]) -> bool:
+def _is_as_usual(asked: dict[str, Any]) -> bool:
     args, env = asked["args"], os.environ if asked["env"] is None else asked["env"]
     return (
-        sys.platform == "linux"
-        and os.environ.get("WARM") != "0"
-        and not isinstance(args, (str, bytes))
-        and list(_without_prefix(args)[:3]) == [sys.executable, "-m", "scrapy"]
-        and _read_at_the_start(env) == _read_at_the_start(_OURS)
-        and _is_this_project(asked["cwd"], env)
+        not isinstance(args, (str, bytes))
         and not (asked["pass_fds"] or asked["preexec_fn"] or asked["shell"])
+        and can_be_warm([os.fspath(word) for word in _without_prefix(args)], env, asked["cwd"])
+    )
+
+
+def can_be_warm(command: Sequence[str], env: Mapping[str, str], cwd: Any) -> bool:
+    """Whether this is a program of this project that reads at its start what the server has read."""
+    return (
+        sys.platform == "linux"
+        and env.get("WARM", os.environ.get("WARM")) != "0"
+        and list(command[:2]) == [sys.executable, "-m"]
+        and command[2] in PROGRAMS
+        and _read_at_the_start(env) == _read_at_the_start(_OURS)
+        and _is_this_project(cwd, env)
     )
 
 
@@ -156,7 +168,7 @@ def _server() -> socket.socket:
     environment = _OURS | {"PYTHONPATH": str(PROJECT)} | _ONE_THREAD
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-c", code],
+            [sys.executable, "-c", code, " " * _LONGEST],
             cwd=PROJECT,
             env=environment,
             pass_fds=[theirs.fileno()],

@@ -19,10 +19,13 @@ import selectors
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import threading
+import time
 import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -41,6 +44,8 @@ _LATE = ("datasketch", "fsspec.implementations.local", "s3fs", "scrapy.cmdline",
 _FORK_SERVER = re.compile(r"from multiprocessing\.forkserver import main; main\((\d+), (\d+), .*", re.DOTALL)
 _PR_CAPBSET_DROP = 24
 _CAPABILITIES = 0x20080522  # version 3 of their sets
+_PR_SET_CHILD_SUBREAPER = 36
+_PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _OUT_OF_THE_WAY = 500  # no file of a command has a number as high
 
 
@@ -128,7 +133,7 @@ def _import_all() -> None:
     gc.freeze()
 
 
-def _become(order: Order) -> None:
+def _become(order: Order) -> NoReturn:
     """As the interpreter does for `python -m MODULE ARGUMENTS`, in an interpreter that is already there."""
     if order["session"]:
         os.setsid()
@@ -142,16 +147,29 @@ def _become(order: Order) -> None:
     fsspec.config.set_conf_files(fsspec.config.conf_dir, fsspec.config.conf)
     fsspec.config.set_conf_env(fsspec.config.conf)
     _take_streams(order["streams"])
-    _have_a_warm_fork_server()
+    _start_processes_warm()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     module, *arguments = order["command"]
     sys.argv = [module, *arguments]
     sys.path[0] = order["cwd"]
+    _be_named(order["command"])
+    if order.get("prepare"):
+        name, function = order["prepare"]
+        getattr(sys.modules[name], function)()
+    sys.modules.pop(module, None) if "." in module else None  # it runs under another name
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as end:
         _leave(end.code)
     _leave(0)
+
+
+def _be_named(command: list[str]) -> None:
+    """What others see as the command line of this process: the words stand where the server's own stood (proc(5))."""
+    start, end = map(int, Path("/proc/self/stat").read_text().rpartition(")")[2].split()[45:47])
+    words = b"\0".join(map(os.fsencode, [sys.executable, "-m", *command]))[: end - start - 1]
+    ctypes.memset(start, 0, end - start)
+    ctypes.memmove(start, words, len(words))
 
 
 def _drop_capabilities() -> None:
@@ -194,43 +212,118 @@ def _take_streams(files: list[int]) -> None:
         setattr(sys, f"__{name}__", new)
 
 
-def _have_a_warm_fork_server() -> None:
-    """The fork server of the stage pool, too, is forked: now, before this process has started anything."""
+def _start_processes_warm() -> None:
+    """What this command starts of this program is forked, too: by a helper, now, before it has started anything itself.
+
+    It gets what it would have got from `subprocess` and from multiprocessing: a child of this process, with its pid,
+    streams, files, folder, environment and session. Where the helper was killed, it starts cold.
+    """
     here, there = socket.socketpair()
-    pid = os.fork()
-    if pid == 0:
+    if os.fork() == 0:
         here.close()
-        _be_fork_server(there)
+        _be_helper(there)
     there.close()
-    spawn = multiprocessing.util.spawnv_passfds
+    spawn, fork_exec = multiprocessing.util.spawnv_passfds, subprocess._fork_exec  # type: ignore[attr-defined]
+    asking = threading.Lock()
+
+    def asked_for(order: Order, files: Sequence[int]) -> int | None:
+        with contextlib.suppress(OSError), asking, _adopting():
+            send(here, order, list(files))
+            if (found := here.recv(NUMBER.size + 1, socket.MSG_WAITALL)) and len(found) > NUMBER.size:
+                return int(NUMBER.unpack(found[: NUMBER.size])[0])
+        return None
 
     def spawned(path: bytes, arguments: list[str], files: list[int]) -> int:
         asked = _FORK_SERVER.fullmatch(arguments[-1])
-        if asked and len(files) == len(asked.groups()) and here.fileno() >= 0:  # else of another version of Python
-            with contextlib.suppress(OSError), here:  # it may have been killed
-                order = {"code": arguments[-1], "environment": dict(os.environ)}
-                send(here, order | {"files": [int(number) for number in asked.groups()]}, list(files))
+        if asked and len(files) == len(asked.groups()):  # else of another version of Python
+            order = {"code": arguments[-1], "environment": dict(os.environ), "numbers": [*map(int, asked.groups())]}
+            if (pid := asked_for(order, files)) is not None:
                 return pid
         return spawn(path, arguments, files)
 
-    multiprocessing.util.spawnv_passfds = spawned
+    def executed(*given: Any) -> int:
+        if (order := _order_of(given)) is not None:
+            streams = [number if end == -1 else end for number, end in enumerate((given[6], given[9], given[11]))]
+            if (pid := asked_for(order, [*streams, *order["numbers"]])) is not None:
+                return pid
+        return int(fork_exec(*given))
+
+    multiprocessing.util.spawnv_passfds = spawned  # type: ignore[assignment]
+    subprocess._fork_exec = executed  # type: ignore[attr-defined]
 
 
-def _be_fork_server(control: socket.socket) -> None:
-    """Wait until the command asks for one, and end where it never does."""
+def _order_of(given: Sequence[Any]) -> Order | None:
+    """What `subprocess` gives to `_fork_exec`, as an order; None for another program or what is not done here."""
+    from tests.support import warm
+
+    command, cwd = [os.fsdecode(word) for word in given[0]], os.fsdecode(given[4] or Path.cwd())
+    pairs = None if given[5] is None else [os.fsdecode(pair).partition("=") for pair in given[5]]
+    environment = dict(os.environ) if pairs is None else {name: value for name, _, value in pairs}
+    prepare, usual = given[21], all(given[at] in (None, -1) for at in range(16, 21))  # no other group, user or mask
+    if not usual or not warm.can_be_warm(command, environment, cwd) or "<" in getattr(prepare, "__qualname__", ""):
+        return None
+    return {
+        "command": command[2:],
+        "plain": False,
+        "cwd": os.path.realpath(cwd),
+        "environment": environment,
+        "session": bool(given[15]),
+        "numbers": [number for number in given[3] if number != given[13]],
+        "prepare": prepare and [prepare.__module__, prepare.__qualname__],
+    }
+
+
+@contextlib.contextmanager
+def _adopting() -> Iterator[None]:
+    """The helper's grandchildren become children of this process when theirs is gone (PR_SET_CHILD_SUBREAPER)."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        yield
+    finally:
+        libc.prctl(_PR_SET_CHILD_SUBREAPER, 0)
+
+
+def _be_helper(control: socket.socket) -> NoReturn:
+    """Fork what the command asks for until it is gone."""
     control = socket.socket(fileno=_moved(control.detach()))
-    call = receive(control)
-    if call is not None:
+    for number in _PASSED_ON:
+        signal.signal(number, signal.SIG_IGN)  # they are meant for the command, which still may start something
+    command = os.getppid()
+    while (call := receive(control)) is not None:
         order, files = call
-        for file, number in zip([_moved(file) for file in files], order["files"], strict=True):
-            os.dup2(file, number)
-            os.close(file)
-        control.close()
-        os.environ.clear()
-        os.environ.update(order["environment"])
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        with contextlib.suppress(SystemExit):
-            exec(order["code"], {"__name__": "__main__"})
+        if (between := os.fork()) == 0:
+            if (pid := os.fork()) == 0:
+                control.close()
+                while os.getppid() != command:
+                    if os.getppid() == 1:
+                        os._exit(1)  # the command was killed meanwhile
+                    time.sleep(0.001)
+                _be(order, files)
+            control.sendall(NUMBER.pack(pid))
+            os._exit(0)
+        _close(*files)
+        os.waitpid(between, 0)
+        with contextlib.suppress(OSError):
+            control.sendall(b"!")
+    os._exit(0)
+
+
+def _be(order: Order, files: list[int]) -> NoReturn:
+    """The fork server of a stage pool, or a command."""
+    for number in _PASSED_ON:
+        signal.signal(number, signal.SIG_DFL)
+    passed = [_moved(file) for file in files[-len(order["numbers"]) :] if order["numbers"]]
+    for file, number in zip(passed, order["numbers"], strict=True):
+        os.dup2(file, number)
+        os.close(file)
+    if "code" not in order:
+        _become(order | {"streams": files[: len(files) - len(passed)]})
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with contextlib.suppress(SystemExit):
+        exec(order["code"], {"__name__": "__main__"})
     os._exit(0)
 
 
