@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from crawler.operations import images as operation
 from tests.images import pictures as p
+from tests.images.hosts import figure, jpeg, page
 from tests.images.test_images_life import kept
-from tests.images.test_images_policy import figure, jpeg, page
 from tests.support.corpus_crawl import SETTINGS, crawl, finished, start_crawl
 from tests.support.loopback_web import Answer, PolicyWeb
 from tests.support.operations import answer_of

@@ -14,8 +14,8 @@ from crawler.images.withdraw import withdraw_from_images
 from crawler.operations import exclude, expire, supersede
 from crawler.storage.files.place import Place
 from tests.images import pictures as p
+from tests.images.hosts import figure, images, jpeg, page, rows_in
 from tests.images.test_images_life import everything, kept
-from tests.images.test_images_policy import figure, images, jpeg, page, rows_in
 from tests.support.corpus_crawl import crawl
 from tests.support.loopback_web import Answer, PolicyWeb
 from tests.support.operations import answer_of

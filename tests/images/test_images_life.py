@@ -19,7 +19,7 @@ from crawler.images.folder import FORMAT, Folder
 from crawler.images.ledger import Fate, Ledger
 from crawler.storage.files.errors import StorageError
 from tests.images import pictures as p
-from tests.images.test_images_policy import figure, images, jpeg, page, rows_in
+from tests.images.hosts import figure, images, jpeg, page, rows_in
 from tests.support import warm
 from tests.support.corpus_crawl import SETTINGS, crawl
 from tests.support.loopback_web import Answer, PolicyWeb
