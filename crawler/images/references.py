@@ -92,6 +92,7 @@ class References:
         Raises: StorageError where the corpus is damaged.
         """
         self.read_pages = 0
+        self.left_out.clear()  # the pass before saw the same ones
         for record in self._pages.read():
             self.read_pages += 1
             progress(self.read_pages)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.images.references import References
     from crawler.storage.files.place import Place
 
-_POLL_SECONDS, _REST = 30.0, 4.0
+_POLL_SECONDS, _REST = 30.0, 9.0
 """Between two looks at a corpus that is being crawled: seconds at least, and times as long as the look took."""
 ELSEWHERE = "of another domain"
 _ROUNDS = 2
@@ -40,7 +40,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("corpus", metavar="CORPUS_DIR")
     add("--out", metavar="DIR", help="folder of the data set; the same command continues in it")
     add("--allowlist", metavar="FILE", help="ask only hosts that this file grants (all hosts but the withdrawn ones)")
-    add("--domain", action="append", default=[], metavar="D", help="only of pages of this domain; repeatable")
+    add("--domain", metavar="D[,D]", default="", help="only of pages of these domains with their subdomains")
     add(
         "--follow",
         action="store_true",
@@ -76,7 +76,7 @@ def images(opts: argparse.Namespace, load: Load) -> Answer:
     arrow()
     config = load()
     limits = Limits(max_pixels=opts.max_pixels, min_side=opts.min_side, min_bytes=opts.min_bytes,
-                    max_aspect=opts.max_aspect, exif=opts.exif, domains=sorted(set(opts.domain)))  # fmt: skip
+                    max_aspect=opts.max_aspect, exif=opts.exif, domains=_domains(opts.domain))  # fmt: skip
     with corpus_place(opts.corpus, config.storage.spool_dir) as place:
         now = time.time()
         lifetimes, domains = Lifetimes.of(config.storage.document_ttl_days), frozenset(limits.domains)
@@ -86,6 +86,15 @@ def images(opts: argparse.Namespace, load: Load) -> Answer:
         if opts.dry_run:
             return _counted(references)
         return _made(place, opts, limits, references)
+
+
+def _domains(text: str) -> list[str]:
+    from crawler.frontier.exclusion import domain_named
+
+    named = {name: domain_named(name) for name in text.split(",") if name.strip()}
+    if wrong := [name for name, domain in named.items() if domain is None]:
+        raise WrongCall(f"--domain {wrong[0]}: expected a domain such as example.org")
+    return sorted({domain for domain in named.values() if domain})
 
 
 def _counted(references: References) -> Answer:

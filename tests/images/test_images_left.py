@@ -12,6 +12,8 @@ from crawler.dataset.lifetimes import Lifetimes
 from crawler.images.folder import Folder
 from crawler.images.withdraw import withdraw_from_images
 from crawler.operations import exclude, expire, supersede
+from crawler.operations import images as operation
+from crawler.operations.declared import WrongCall
 from crawler.storage.files.place import Place
 from tests.images import pictures as p
 from tests.images.hosts import figure, images, jpeg, page, rows_in
@@ -74,11 +76,20 @@ def test_each_image_leaves_when_its_page_or_its_licence_does_without_another_cal
     assert json.loads((out / "images.json").read_text())["counts"] == {"documents": 0, "references": 4}
 
     grant("2099-01-01")
+    code, _, log = images(corpus, out, web.port, "--allowlist", str(allowlist), REDIS_URL="redis://127.0.0.1:9")
+    assert (code, "redis://127.0.0.1:9" in log) == (1, True), log
     asked = {name: len(web.asked[each]) for name, each in hosts.items()}
     code, answer_again, log = images(corpus, out, web.port, "--allowlist", str(allowlist))
     assert (code, set(kept(out).values())) == (0, set(NAMES) - {"gone"}), log
     assert answer_again["samples"] == 3
     assert len(web.asked[hosts["gone"]]) == asked["gone"]
+
+    counted = answer_of(operation.WORK, corpus, "--dry-run", "--domain", "127.6.9.9", CORPUS_DIR=str(corpus)).facts
+    assert (counted["pages"], counted["left_out"]) == (0, {"of another domain": 3})
+    code, _, log = images(corpus, out, web.port, "--domain", "127.6.1.1")
+    assert (code, "was begun with domains []; give these again, or another --out" in log) == (1, True), log
+    with pytest.raises(WrongCall, match="expected a domain such as"):
+        answer_of(operation.WORK, corpus, "--dry-run", "--domain", "https:///x", CORPUS_DIR=str(corpus))
 
     allowlist.unlink()
     problems = answer_of(supersede.WORK, corpus, CORPUS_DIR=str(corpus)).problems
