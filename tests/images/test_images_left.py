@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from crawler.dataset.lifetimes import Lifetimes
+from crawler.frontier.client import Frontier
 from crawler.images.folder import Folder
 from crawler.images.withdraw import withdraw_from_images
 from crawler.operations import exclude, expire, supersede
 from crawler.operations import images as operation
 from crawler.operations.declared import WrongCall
+from crawler.server.embedded import EmbeddedServer
 from crawler.storage.files.place import Place
 from tests.images import pictures as p
 from tests.images.hosts import figure, images, jpeg, page, rows_in
@@ -31,6 +34,17 @@ ENTRY = "- {domain: '%s', expires: %s}\n"
 def web() -> Iterator[PolicyWeb]:
     with PolicyWeb() as web:
         yield web
+
+
+def in_the_frontier(corpus: Path, what: Callable[[Frontier], Awaitable[bool]]) -> None:
+    async def main(url: str) -> None:
+        frontier = Frontier(url, "crawl")
+        await frontier.open()
+        assert await what(frontier)
+        await frontier.close()
+
+    with EmbeddedServer(corpus / "frontier") as url:
+        asyncio.run(main(url))
 
 
 def outcomes(out: Path) -> dict[str, str]:
@@ -52,6 +66,12 @@ def test_each_image_leaves_when_its_page_or_its_licence_does_without_another_cal
     grant("2099-01-01")
     seeds = [f"{site}/{name}" for name in NAMES]
     corpus, out = crawl(tmp_path / "corpus", seeds, web.port).folder, tmp_path / "out"
+    scope = f"{hosts['stays']}:{web.port}"
+    in_the_frontier(corpus, lambda frontier: frontier.control.pause(scope))
+    code, answer, log = images(corpus, out, web.port, "--allowlist", str(allowlist))
+    assert (code, answer["outcomes"]) == (0, {"kept": 3, "waiting": 1}), log
+    assert web.asked[hosts["stays"]] == []
+    in_the_frontier(corpus, lambda frontier: frontier.control.resume(scope))
     code, _, log = images(corpus, out, web.port, "--allowlist", str(allowlist))
     assert (code, set(kept(out).values())) == (0, set(NAMES)), log
 

@@ -108,13 +108,17 @@ def test_a_host_that_the_crawl_leaves_alone_and_a_crawl_that_is_paused_put_an_im
     crawled(scenario, DOWNLOAD_DELAY=0)
 
 
-def test_the_stricter_of_both_paces_holds_and_the_crawl_hears_nothing_of_a_guest(crawled):
+def test_the_stricter_of_both_paces_holds_and_the_crawl_hears_nothing_of_a_guest(crawled, caplog):
     async def scenario(frontier, guest):
+        await guest(CRAWL_ID="nobody-s")
+        assert "no crawl 'nobody-s' at this server: the pace is shared with nobody" in caplog.text
+        caplog.clear()
         made = await guest(DOWNLOAD_DELAY=7, CONCURRENT_REQUESTS_PER_DOMAIN=8, POLITENESS_SCOPE="host")
         limits = made.frontier.limits
         assert (limits.delay, limits.concurrency, limits.scope_by) == (7, 2, "domain")
         assert made.frontier.scope_of("http://a.images.example/") == SCOPE
         stored = json.loads(await frontier.shared.rules_get())[1]
+        assert caplog.text == ""
         assert (stored["DOWNLOAD_DELAY"], stored["CONCURRENT_REQUESTS_PER_DOMAIN"]) == (2, 2)
 
     crawled(scenario, DOWNLOAD_DELAY=2, CONCURRENT_REQUESTS_PER_DOMAIN=2)
