@@ -20,6 +20,7 @@ from crawler.images.ledger import Fate
 from crawler.images.limits import Limits
 from crawler.images.outcomes import KEPT, WAITING, WITHDRAWN
 from crawler.images.pdq import MIN_QUALITY, THRESHOLD, Likeness, distance
+from crawler.images.prints import Prints
 from crawler.images.references import Reference
 from crawler.images.rows import Row, read_rows, row_of, write_rows
 from crawler.images.tars import TarWriter, key_of, members_of, rewrite_tar
@@ -85,6 +86,7 @@ class Build:
         allowlist: str | None = None,
     ) -> None:  # fmt: skip
         self._folder, self._limits, self._refused = folder, limits, refused
+        self._prints = Prints(refused)
         self._allowlist, self._granted = grants.place_of(allowlist), grants.read_grants(allowlist)
         self._source, self._now = source, now
         self._fates = folder.ledger.read()
@@ -132,6 +134,8 @@ class Build:
     def _refused_now(self, one: Reference, fate: Fate | None) -> str:
         """The outcome that corpus and allowlist give it whatever was answered; empty where they let it be."""
         if self._refused and self._refused.refusal(one.name, canonical_url=one.page_url) is not None:
+            return WITHDRAWN
+        if fate is not None and self._prints.has(fate.facts):
             return WITHDRAWN
         return grants.refusal_of(self._granted, one.url, fate.url if fate is not None else None)
 
