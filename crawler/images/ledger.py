@@ -48,8 +48,8 @@ class Fate:
 
     @property
     def is_final(self) -> bool:
-        """False where the same command asks again; what an allowlist refused before any request costs none."""
-        if self.outcome in {OFF_SCOPE, LICENCE_EXPIRED} and not self.redirects:
+        """False where the same command asks again; what allowlist or guard refused before any request costs none."""
+        if not self.redirects and (self.outcome in {OFF_SCOPE, LICENCE_EXPIRED} or self.outcome.startswith("guard")):
             return False
         return self.outcome.partition(":")[0] not in {WAITING, UNREACHABLE, "hold", WITHDRAWN}
 

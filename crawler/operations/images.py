@@ -220,6 +220,12 @@ def _answer(
         "left_out": dict(references.left_out),
     }
     problems = [f"not every image was asked for (exit code {code}); the same command goes on"] if code else []
+    forbidden = sum(count for outcome, count in counts.items() if outcome.startswith("guard"))
+    if forbidden and not facts["samples"]:
+        problems.append(
+            f"no image came: {number_of(forbidden, 'reference')} to addresses that the network guard forbids; where "
+            "the network is your own, run the same command again with -s NETWORK_ALLOW=… -s NETWORK_PORTS=…"
+        )
     first = (f"{opts.out}: {number_of(facts['samples'], 'image')} of {number_of(counts.total(), 'reference')}; "
              f"{moved[1]:,} came, {moved[0]:,} left")  # fmt: skip
     return Answer(facts, [first, *_lines(references, counts)], problems)

@@ -136,6 +136,17 @@ def test_a_withdrawn_image_takes_its_copies_along_and_none_comes_back_into_any_f
     assert sorted(kept(again)) == sorted([f"{host}/{first}", f"{host}/c"])
 
 
+def test_what_ones_own_settings_forbade_is_asked_for_once_they_allow_it(web, tmp_path):
+    host = web.site("127.3.4.1", {"/x": jpeg(p.picture("x"))})
+    site = web.site("127.3.5.1", {"/one": page(1, figure(f"{host}/x", "The mill at the brook"))})
+    corpus, out = crawl(tmp_path / "corpus", [f"{site}/one"], web.port).folder, tmp_path / "out"
+    code, answer, log = images(corpus, out, web.port, NETWORK_ALLOW="127.3.5.0/24")
+    assert (code, answer["outcomes"]) == (1, {"guard:network_forbidden": 1}), log
+    assert "run the same command again with -s NETWORK_ALLOW=" in log
+    code, answer, log = images(corpus, out, web.port)
+    assert (code, answer["outcomes"]) == (0, {"kept": 1}), log
+
+
 def test_a_killed_call_is_continued_without_asking_twice_and_ends_as_an_undisturbed_one(web, tmp_path):
     numbers = range(1, 9)
     victim: list[subprocess.Popen[str]] = []
