@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 
 PROJECT = Path(__file__).resolve().parents[1]
 LOCK = PROJECT / "requirements-lock.txt"
-EXTRAS = ("s3", "parquet", "explore")
-"""Of the distribution: the driver of most object stores, and what looking at a corpus where it is needs."""
+EXTRAS = ("s3", "parquet", "explore", "images")
+"""Of the distribution: the driver of most object stores, and what is done with a corpus where it is needs."""
 ALSO = ("async-timeout>=5",)
 """What redis-py needs up to Python 3.11.2, which Debian 12 has."""
 HEAD = """\

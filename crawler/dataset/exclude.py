@@ -23,6 +23,7 @@ from crawler.dataset.versions import Cause
 from crawler.dataset.withdrawals import (
     NOT_GIVEN,
     WITHDRAWALS,
+    ImageLine,
     Line,
     PageLine,
     TextLine,
@@ -112,6 +113,19 @@ def undo(place: Place, number: int, *, reason: str, by: str, now: float) -> Wish
             line: UndoLine = {"kind": "undo", "number": number, "time": rfc3339(now), "reason": reason, "by": by}
             write_log(place, [*lines, line])
         return entry
+
+
+def note_images(place: Place, found: Iterable[ImageLine]) -> None:
+    """What stands for images that withdrawals of this corpus took out: copies of them are refused from then on.
+
+    Raises: StorageError while another withdrawal is at work.
+    """
+    with _alone(place):
+        lines = list(log_lines(place))
+        known = {(line["number"], *line["digests"]) for line in lines if line["kind"] == "image"}
+        fresh = {key: line for line in found if (key := (line["number"], *line["digests"])) not in known}
+        if fresh:
+            write_log(place, [*lines, *fresh.values()])
 
 
 @contextmanager

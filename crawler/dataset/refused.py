@@ -85,6 +85,8 @@ class Refusals:
     licences: dict[str, Refusal] = field(default_factory=dict)
     addresses: dict[str, Refusal] = field(default_factory=dict)
     texts: TextPrints[Refusal] = field(default_factory=TextPrints)
+    images: set[str] = field(default_factory=set)  # SHA-256 of withdrawn images
+    looks: set[str] = field(default_factory=set)  # their PDQ
     older: TextPrints[Refusal] = field(default_factory=TextPrints)  # of fingerprints that were made before these
     passed: dict[str, str] = field(default_factory=dict)  # address → until when a record of it is gone, RFC 3339
     expired: dict[str, str] = field(default_factory=dict)  # the same, where only a lifetime of the corpus was over
@@ -101,7 +103,7 @@ class Refusals:
     def __bool__(self) -> bool:
         """False where nothing at all is refused."""
         found = self.domains or self.licences or self.addresses or self.texts or self.older
-        return bool(found or self.passed or self.expired)
+        return bool(found or self.passed or self.expired or self.images)
 
     def refusal(
         self,
@@ -204,6 +206,9 @@ class Refusals:
                 self.taken_back.add(address_of(line["url"]))
             elif line["kind"] == "text" and line["number"] in wishes:
                 self._text(line, where)
+            elif line["kind"] == "image" and line["number"] in wishes:
+                self.images.update(line["digests"])
+                self.looks.update(filter(None, [line["pdq"]]))
 
     def _wish(self, wish: WishLine) -> None:
         number = wish["number"]

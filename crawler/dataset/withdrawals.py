@@ -80,6 +80,19 @@ class TextLine(TypedDict):
     shingles: int
 
 
+class ImageLine(TypedDict):
+    """What stands for an image that went by its own address or host: nothing can be seen in it.
+
+    digests: SHA-256 of its bytes as they came and as they were kept. pdq: 256 bits in hexadecimal digits; empty where
+    they tell too little.
+    """
+
+    kind: Literal["image"]
+    number: int
+    digests: list[str]
+    pdq: str
+
+
 class UndoLine(TypedDict):
     """A withdrawal was taken back: from then on it refuses nothing. number: of the withdrawal."""
 
@@ -90,8 +103,8 @@ class UndoLine(TypedDict):
     by: str
 
 
-Line = WishLine | PageLine | TextLine | UndoLine
-_KINDS = frozenset({"withdrawal", "page", "text", "undo"})
+Line = WishLine | PageLine | TextLine | ImageLine | UndoLine
+_KINDS = frozenset({"withdrawal", "page", "text", "image", "undo"})
 
 
 def log_lines(place: Place) -> Iterator[Line]:

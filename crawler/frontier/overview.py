@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -212,6 +213,16 @@ class _Shelf:
             if name not in seen:
                 seen.add(name)
                 yield name, value
+
+
+async def waits_for_workers(frontier: Frontier, scope: str) -> bool:
+    """True while the crawl has live workers, and URLs of this politeness scope that they may ask for or ask for now."""
+    connection, now = frontier.connection, f"{1000 * frontier.now():.0f}"
+    workers = partial(connection.redis.zcount, f"{frontier.prefix(0)}workers", now, "+inf")
+    if not await connection.patiently(workers):
+        return False
+    ((queued, busy, *_),) = await frontier.run("overview", frontier.shard_of_scope(scope), [scope])
+    return bool(int(queued) or int(busy))
 
 
 async def _workers(frontier: Frontier) -> tuple[WorkerView, ...]:

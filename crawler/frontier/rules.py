@@ -71,6 +71,20 @@ async def adopt_rules(frontier: Frontier) -> None:
         frontier.limits = _limits(frontier.limits, stored)
 
 
+async def visit_rules(frontier: Frontier, own: Limits) -> bool:
+    """Go by the rules of a crawl beside it, and by `own` where that is stricter; the crawl hears nothing of it.
+
+    False: there are no rules, the server knows no such crawl. Raises: FrontierError.
+    """
+    stored = await _stored(frontier)
+    theirs = own if stored is None else _limits(own, stored)
+    stricter = {field: merge(getattr(theirs, field), getattr(own, field)) for field, merge in STRICTEST.values()}
+    if (frontier.limits.scope_by, frontier.limits.shards) != (theirs.scope_by, theirs.shards):
+        frontier.origin_of.cache_clear()
+    frontier.limits = replace(theirs, **stricter)
+    return stored is not None
+
+
 async def follow_rules(frontier: Frontier, config: Config) -> None:
     """Keep to what later workers have made stricter, or somebody has replaced. Never returns."""
     mine, warned = rules_of(frontier.limits, config), False

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from crawler.dataset.refused import Refusals
+from crawler.images import grants
 from crawler.images.folder import FORMAT, ROWS, TARS, Folder, sha256_of
 from crawler.images.ledger import Fate
 from crawler.images.limits import Limits
 from crawler.images.outcomes import KEPT, WAITING, WITHDRAWN
 from crawler.images.pdq import MIN_QUALITY, THRESHOLD, Likeness, distance
+from crawler.images.prints import Prints
 from crawler.images.references import Reference
 from crawler.images.rows import Row, read_rows, row_of, write_rows
 from crawler.images.tars import TarWriter, key_of, members_of, rewrite_tar
@@ -77,10 +79,15 @@ Same = tuple[str, str, int]
 
 
 class Build:
-    """One pass. refused: of the corpus, as it is now."""
+    """One pass. refused: of the corpus, as it is now. allowlist: a file, None = all hosts are granted."""
 
-    def __init__(self, folder: Folder, limits: Limits, refused: Refusals, source: dict[str, Any], now: float) -> None:
+    def __init__(
+        self, folder: Folder, limits: Limits, refused: Refusals, source: dict[str, Any], now: float, *,
+        allowlist: str | None = None,
+    ) -> None:  # fmt: skip
         self._folder, self._limits, self._refused = folder, limits, refused
+        self._prints = Prints(refused)
+        self._allowlist, self._granted = grants.place_of(allowlist), grants.read_grants(allowlist)
         self._source, self._now = source, now
         self._fates = folder.ledger.read()
         self._claims = Claims()
@@ -100,7 +107,8 @@ class Build:
         writing.close()
         self._files[:0] = [*changed, *writing.files]
         said = {"counts": counted(counts), "outcomes": dict(sorted(counts.items())), "files": self._files,
-                "next_tar": writing.next_tar, "limits": self._limits.as_json(), "source": self._source}  # fmt: skip
+                "next_tar": writing.next_tar, "limits": self._limits.as_json(), "source": self._source,
+                "allowlist": self._allowlist}  # fmt: skip
         if {name: before.get(name) for name in said} == said:  # nothing has changed: the version that stands, stands
             self._folder.recover()
             return Built(before, 0, 0, counts)
@@ -116,15 +124,20 @@ class Build:
         found = {}
         for one in self._folder.read_references():
             row, fate = packed.get(_of(one)), self._fates.get(one.name)
-            if row is None or one.refusal or fate is None or fate.outcome != KEPT or self._withdrawn(one):
+            if row is None or one.refusal or fate is None or fate.outcome != KEPT or self._refused_now(one, fate):
                 continue
             if row == row_of(one, fate, KEPT, "", row["key"]):
                 found[_of(one)] = row
                 self._claims.take(one, fate.facts)
         return found
 
-    def _withdrawn(self, one: Reference) -> bool:
-        return bool(self._refused) and self._refused.refusal(one.name, canonical_url=one.page_url) is not None
+    def _refused_now(self, one: Reference, fate: Fate | None) -> str:
+        """The outcome that corpus and allowlist give it whatever was answered; empty where they let it be."""
+        if self._refused and self._refused.refusal(one.name, canonical_url=one.page_url) is not None:
+            return WITHDRAWN
+        if fate is not None and self._prints.has(fate.facts):
+            return WITHDRAWN
+        return grants.refusal_of(self._granted, one.url, fate.url if fate is not None else None)
 
     def _take_out(self, before: dict[str, Any], gone: dict[str, Row]) -> list[dict[str, Any]]:
         """Tars without what left; its bytes wait, where another page may have the image."""
@@ -164,9 +177,9 @@ class Build:
     def _refusal(self, one: Reference, fate: Fate | None) -> tuple[str, str] | None:
         """Outcome and detail; None for one that is to be in the data set."""
         if one.refusal:
-            return one.refusal, ""
-        if self._withdrawn(one):
-            return WITHDRAWN, ""
+            return one.refusal, one.detail
+        if refusal := self._refused_now(one, fate):
+            return refusal, ""
         if fate is None:
             return WAITING, ""
         return (fate.outcome, fate.detail) if fate.outcome != KEPT else self._claims.duplicate(one, fate.facts)

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from crawler.images.outcomes import KEPT, UNREACHABLE, WAITING, WITHDRAWN
+from crawler.images.outcomes import KEPT, LICENCE_EXPIRED, OFF_SCOPE, UNREACHABLE, WAITING, WITHDRAWN
 from crawler.storage.corpus.answer_lines import cut_torn_line
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import disk, sync_folder, write_synced
@@ -48,7 +48,9 @@ class Fate:
 
     @property
     def is_final(self) -> bool:
-        """False where the same command asks again."""
+        """False where the same command asks again; what allowlist or guard refused before any request costs none."""
+        if not self.redirects and (self.outcome in {OFF_SCOPE, LICENCE_EXPIRED} or self.outcome.startswith("guard")):
+            return False
         return self.outcome.partition(":")[0] not in {WAITING, UNREACHABLE, "hold", WITHDRAWN}
 
 

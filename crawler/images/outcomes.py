@@ -15,6 +15,11 @@ ROBOTS: Final = "robots"
 UNREACHABLE: Final = "unreachable"
 HOLD: Final = "hold"
 WITHDRAWN: Final = "withdrawn"
+PAGE_GONE: Final = "page_gone"
+HELD_SAFETY: Final = "held_safety"
+HELD_CLASSIFIER: Final = "held_classifier"
+OFF_SCOPE: Final = "off_scope"
+LICENCE_EXPIRED: Final = "licence_expired"
 
 BY_RULE: Mapping[str, str] = MappingProxyType({
     "no_source": "the element names no image",
@@ -28,6 +33,8 @@ BY_RULE: Mapping[str, str] = MappingProxyType({
     "name_as_caption": "the caption is a file name, a URL or a number",
     "common_caption": "more than 10 images of the corpus have this caption (ALIGN)",
     "beyond": "more than 500 images of one page",
+    HELD_SAFETY: "words of a list of CLASSIFIERS make up too much of its caption, alternative text, title or context",
+    HELD_CLASSIFIER: "a classifier of CLASSIFIERS finds its words to be what is not wanted",
     "no_page": "the archive does not have its page any more",
 })  # fmt: skip
 """Never asked for: the page alone decides."""
@@ -35,8 +42,8 @@ BY_POLICY: Mapping[str, str] = MappingProxyType({
     ROBOTS: "robots.txt of its host disallows it",
     "optout": "an opt-out of its page, its host, its response or the file itself; its name follows",
     "guard": "the network guard forbids its address",
-    "off_scope": "outside of the allowlist that was given, or it redirects there",
-    "licence_expired": "the licence of its host's entry in the allowlist has expired",
+    OFF_SCOPE: "outside of the allowlist that was given, or it redirects there",
+    LICENCE_EXPIRED: "the licence of its host's entry in the allowlist has expired",
     "gone": "404, 410, or past its unavailable_after",
     "denied": "401, 402, 403 or 451",
     WITHDRAWN: "its URL, its host or its page was withdrawn from the corpus",
@@ -63,8 +70,9 @@ BY_OTHERS: Mapping[str, str] = MappingProxyType({
     "duplicate_url": "an earlier page of the corpus has the same image",
     "duplicate_bytes": "an earlier image has the same bytes",
     "duplicate_image": "an earlier image looks the same (PDQ, 31 of 256 bits or fewer differ)",
+    PAGE_GONE: "its page left the corpus, or a later visit replaced it",
 })  # fmt: skip
-"""Decided in the order of the corpus."""
+"""Decided by the corpus and its order."""
 MEANING: Mapping[str, str] = MappingProxyType({KEPT: "in the data set", **BY_RULE, **BY_POLICY, **BY_FILE, **BY_OTHERS})
 
 

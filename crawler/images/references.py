@@ -18,6 +18,7 @@ from crawler.images.candidates import Candidate, images_of
 from crawler.images.captions import common, key_of
 from crawler.images.outcomes import BY_RULE
 from crawler.images.place_in_text import context_of
+from crawler.images.safety import Safety
 from crawler.images.signals import page_refusal
 from crawler.llm.pages import Pages
 from crawler.stages.chain import Chain
@@ -38,7 +39,8 @@ class Reference:
 
     url, name, alt, caption, title, index, offset, refusal: as of `Candidate`. page_url: canonical; doc_id, licence,
     licence_tier, language: of its record. context: of the record's text around it. signals: what the page's own visit
-    found, [protocol, carrier, value, verdict] each.
+    found, [protocol, carrier, value, verdict] each. detail: of the refusal. scores, page_scores: of the classifiers, of
+    its words and of the record.
     """
 
     url: str
@@ -56,6 +58,9 @@ class Reference:
     language: str | None
     refusal: str = ""
     signals: list[list[str]] = field(default_factory=list)
+    detail: str = ""
+    scores: dict[str, float] = field(default_factory=dict)
+    page_scores: dict[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -68,8 +73,18 @@ class References:
     def __init__(self, pages: Pages, config: Config) -> None:
         self._pages, self._config = pages, config
         self._chain = Chain(config, ["pii"])
+        self._safety = Safety(config.classify)
         self.read_pages = 0
         self.left_out: Counter[str] = Counter()
+
+    @property
+    def now(self) -> float:
+        """When the pages are read, as their lifetimes count (epoch seconds)."""
+        return self._pages.now
+
+    @now.setter
+    def now(self, value: float) -> None:
+        self._pages.now = value
 
     def read(self, progress: Callable[[int], object] = lambda _: None) -> Iterator[Reference]:
         """Every reference, those that a rule refuses, too. A page that the archive has no more is one of them.
@@ -77,6 +92,7 @@ class References:
         Raises: StorageError where the corpus is damaged.
         """
         self.read_pages = 0
+        self.left_out.clear()  # the pass before saw the same ones
         for record in self._pages.read():
             self.read_pages += 1
             progress(self.read_pages)
@@ -100,7 +116,14 @@ class References:
                 )
                 made.context = context_of(str(record["text"]), image.offset)
                 made.signals = [[s.protocol, s.carrier, s.value, s.verdict] for s in signals]
+                self._hold(made)
             yield made
+
+    def _hold(self, made: Reference) -> None:
+        words = (made.caption, made.alt, made.title)
+        made.scores, (made.refusal, made.detail) = self._safety.judge(words, made.context, made.language)
+        if made.refusal:
+            without_words(made)
 
     def _images(self, record: Record) -> Iterator[Candidate]:
         page = exchange_of(self._pages.place, record)
@@ -142,7 +165,7 @@ def _reference(image: Candidate, record: Record) -> Reference:
         url=image.url, name=image.name, page_url=str(record.get("canonical_url") or record["url"]),
         doc_id=str(record["doc_id"]), alt="", caption="", title="", context="", index=image.index, offset=image.offset,
         licence=record.get("license_tag"), licence_tier=record.get("license_tier"), language=record.get("language"),
-        refusal=image.refusal,
+        refusal=image.refusal, page_scores=record.get("classifier_scores") or {},
     )  # fmt: skip
 
 
@@ -151,8 +174,14 @@ def without_common(references: Callable[[], Iterator[Reference]]) -> Iterator[Re
     shared = common((key_of(one.caption), one.name) for one in references() if not one.refusal and one.caption)
     for one in references():
         if not one.refusal and key_of(one.caption) in shared:
-            one.refusal, one.alt, one.caption, one.title, one.context = "common_caption", "", "", "", ""
+            one.refusal = "common_caption"
+            without_words(one)
         yield one
+
+
+def without_words(one: Reference) -> None:
+    """Of an image that is refused nothing of the page stays."""
+    one.alt, one.caption, one.title, one.context = "", "", "", ""
 
 
 def rules(references: Iterator[Reference]) -> Counter[str]:

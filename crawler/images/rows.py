@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from crawler.images.ledger import Fate
 from crawler.images.outcomes import KEPT, meaning, status_of
 from crawler.images.references import Reference
@@ -21,7 +23,8 @@ _SIGNAL = ("protocol", "carrier", "value", "verdict")
 _FILE = ("url", "protocol", "sha256", "fetched_at")
 _WORDS = ("url", "key", "status", "error_message", "caption", "exif", "sha256", "outcome", "page_url", "doc_id", "alt",
           "title", "context", "language", "licence", "licence_tier", "final_url", "fetched_at", "original_sha256",
-          "pdq", "made", "robots_status", "robots_sha256", "robots_fetched_at", "canonical_url")  # fmt: skip
+          "pdq", "made", "robots_status", "robots_sha256", "robots_fetched_at", "canonical_url",
+          "classifier_scores", "page_classifier_scores")  # fmt: skip
 _NUMBERS = ("width", "height", "original_width", "original_height", "index", "offset", "http_status", "pdq_quality")
 _LISTS = {"optout_signals": _SIGNAL, "page_optout_signals": _SIGNAL, "control_files": _FILE}
 
@@ -41,9 +44,14 @@ def row_of(one: Reference, fate: Fate | None, outcome: str, detail: str, key: st
         "context": one.context if kept else None, "index": one.index, "offset": one.offset, "language": one.language,
         "licence": one.licence, "licence_tier": one.licence_tier,
         "original_sha256": facts.get("original_sha256"), "pdq": facts.get("pdq"), "pdq_quality": facts.get("quality"),
+        "classifier_scores": _json(one.scores), "page_classifier_scores": _json(one.page_scores),
         "made": facts.get("made") or None, "page_optout_signals": _named(one.signals, _SIGNAL),
     }  # fmt: skip
     return row | _evidence(fate)
+
+
+def _json(scores: dict[str, float]) -> str | None:
+    return orjson.dumps(scores, option=orjson.OPT_SORT_KEYS).decode() if scores else None
 
 
 def _evidence(fate: Fate | None) -> Row:

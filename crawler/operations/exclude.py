@@ -19,6 +19,7 @@ from crawler.operations.answer import Answer, Fields
 from crawler.operations.common import agreed, reading
 from crawler.operations.declared import Load, Work
 from crawler.operations.forgetting import Forgotten, forget_elsewhere, take_again
+from crawler.operations.images_left import IMAGES, leave_images, with_images
 from crawler.operations.withdrawal_wish import Wanted, check, wishes_of
 from crawler.server.errors import FrontierError
 from crawler.server.location import is_unnamed
@@ -113,15 +114,15 @@ def _do(config: Config, place: Place, going: _Going, entries: list[AllowlistEntr
     from crawler.dedup.index import DedupError
 
     done = withdraw(place, going.wish, now=time.time())
-    left = _leave_images(place)
+    left = leave_images(place, config, now=time.time())
     going = going._replace(derived=_without_images(going.derived, left))
     going.derived.raw += _raw_behind(place)
     try:
         forgotten = forget_elsewhere(config, place, done.refused, done.urls, entries)
-        return _with_images(answer_of(done, forgotten, derived=going.derived), left)
+        return with_images(answer_of(done, forgotten, derived=going.derived), left)
     except (FrontierError, DedupError) as error:
         problem = f"the corpus was changed, frontier or duplicate index were not ({error}); run the same command again"
-        return _with_images(answer_of(done, None, problem, derived=going.derived), left)
+        return with_images(answer_of(done, None, problem, derived=going.derived), left)
 
 
 def _raw_behind(place: Place) -> list[Raw]:
@@ -136,27 +137,11 @@ def _with_images_of(place: Place, domains: set[str]) -> set[str]:
     return domains_with_images(place, domains)
 
 
-def _leave_images(place: Place) -> list[Left]:
-    from crawler.images.withdraw import withdraw_from_images
-
-    return withdraw_from_images(place, now=time.time())
-
-
 def _without_images(derived: Trace, left: list[Left]) -> Trace:
     """What derived folders still hold once images have left theirs."""
     done = {str(Path(each.folder).resolve()) for each in left if not each.problem}
     holdings = [one for one in derived.holdings if str(Path(one.folder).resolve()) not in done]
     return dataclasses.replace(derived, holdings=holdings)
-
-
-def _with_images(answer: Answer, left: list[Left]) -> Answer:
-    """The answer, with what became of data sets of images."""
-    lines = [f"{each.folder}: {number_of(each.samples, 'image')} left" for each in left if each.samples]
-    gone = {each.folder: each.samples for each in left if not each.problem}
-    answer.facts = {**answer.facts, "images": gone}
-    answer.lines = [*cast("list[str]", answer.lines), *lines]
-    answer.problems = [*answer.problems, *(each.problem for each in left if each.problem)]
-    return answer
 
 
 def _derived(place: Place, wish: Wish, found: Concerned) -> Trace:
@@ -173,17 +158,17 @@ def _finish(config: Config, place: Place) -> Answer:
 
     lines = ["nothing in this corpus matches; nothing was changed"]
     tidy(place)
+    left = leave_images(place, config, now=time.time())
     if not in_force(place):
-        return Answer(NOTHING, lines)
-    left = _leave_images(place)
+        return with_images(Answer(NOTHING, lines), left)
     try:
         forgotten = forget_elsewhere(config, place, refused_domains(place), withdrawn_urls(place))
     except (FrontierError, DedupError) as error:
-        return _with_images(
+        return with_images(
             Answer(NOTHING, lines, [f"frontier or duplicate index could not be updated ({error})"]), left
         )
     lines.append(f"of all withdrawals so far: {forgotten}")
-    return _with_images(Answer({**NOTHING, "forgotten": forgotten._asdict()}, lines), left)
+    return with_images(Answer({**NOTHING, "forgotten": forgotten._asdict()}, lines), left)
 
 
 def _undo(config: Config, place: Place, opts: argparse.Namespace) -> Answer:
@@ -259,7 +244,7 @@ WITHDRAWN: Fields = {
     "copies": ("list of string", "of these, copies of another's text"),
     "unknown": ("list of string", "of these, URLs that no record has"),
     "still_held": ("list of object", "derived folders that have it: as in dataset-lineage"),
-    "images": ("object", "images that left a data set of images, by its folder"),
+    **IMAGES,
     "undone": ("integer or null", "entry that was taken back"),
 }
 """Fields of an answer that tells of a withdrawal."""

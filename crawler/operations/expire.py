@@ -17,6 +17,7 @@ from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work, WrongCall
 from crawler.operations.exclude import NOTHING, REMOVED, answer_of
 from crawler.operations.forgetting import forget_elsewhere, load_with_frontier
+from crawler.operations.images_left import IMAGES, leave_images, with_images
 from crawler.operations.numbers import days
 from crawler.seeds.allowlist import read_allowlist
 from crawler.server.errors import FrontierError
@@ -55,12 +56,14 @@ def expire_archives(opts: argparse.Namespace, load: Load) -> Answer:
     with corpus_place(opts.corpus, config.storage.spool_dir) as place:
         gone = _expire_archives(place, opts, days, now) if days > 0 else []
         answer = _expire_documents(config, place, opts, lifetimes, now) if lifetimes else Answer(NOTHING)
+        left = [] if opts.dry_run else leave_images(place, config, now=now, lifetimes=lifetimes)
+    answer = with_images(answer, left)
     archives = [{name: entry[name] for name in _OF_ARCHIVE} for entry in gone]  # type: ignore[literal-required]
     return replace(answer, facts={"dry_run": opts.dry_run, "archives": archives, **_removed(answer)})
 
 
 def _removed(answer: Answer) -> dict[str, Any]:
-    return {name: answer.facts[name] for name in REMOVED if name in answer.facts}
+    return {name: answer.facts[name] for name in (*REMOVED, *IMAGES) if name in answer.facts}
 
 
 def _expire_archives(place: Place, opts: argparse.Namespace, days: float, now: float) -> list[Entry]:
@@ -125,5 +128,6 @@ WORK = Work(
         "dry_run": ("boolean", "true: this would be removed, nothing was changed"),
         "archives": ("list of object", "path, bytes, documents (pages) and last_crawled_at of removed archives"),
         **REMOVED,
+        **IMAGES,
     },
 )

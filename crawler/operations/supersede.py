@@ -9,6 +9,7 @@ from crawler.dataset.rewrite import corpus_place
 from crawler.dataset.supersede import supersede
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work
+from crawler.operations.images_left import IMAGES, leave_images, with_images
 from crawler.operations.rewrite_report import tell_outdated
 
 
@@ -19,16 +20,20 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def make_version(opts: argparse.Namespace, load: Load) -> Answer:
     """What a recrawl does by itself at its end on a local disk. Raises: ConfigError, StorageError."""
-    with corpus_place(opts.corpus, load().storage.spool_dir) as place:
-        done = supersede(place, now=time.time())
+    config, now = load(), time.time()
+    with corpus_place(opts.corpus, config.storage.spool_dir) as place:
+        done = supersede(place, now=now)
         if done.rewritten is not None:
             tell_outdated(place)
+        images = leave_images(place, config, now=now)
     number = done.rewritten.version if done.rewritten else None
     version = f", version {number}" if number else ""
     withdrawn = f"; {done.withdrawn:,} pages opted out and were deleted" if done.withdrawn else ""
     left = f"{done.records:,} record(s) left the corpus{version}{withdrawn}"
     facts = {"records": done.records, "withdrawn": done.withdrawn, "corpus_version": number}
-    return Answer(facts, [left if done.records else f"every record is the latest of its page{version}"])
+    return with_images(
+        Answer(facts, [left if done.records else f"every record is the latest of its page{version}"]), images
+    )
 
 
 WORK = Work(
@@ -39,5 +44,6 @@ WORK = Work(
         "records": ("integer", "records that left the corpus"),
         "withdrawn": ("integer", "those of pages that opted out since, which were deleted"),
         "corpus_version": ("integer or null", "version that was made; null: none was needed"),
+        **IMAGES,
     },
 )

@@ -66,7 +66,18 @@ def _make_version(place: Place, operation: Callable[..., object], now: float) ->
             raise _undone(f"{error}; {way_out(place)}") from error
         logger.warning("%s (%s)", way_out(place), error)
         return False
+    _leave_images(place, now)
     return True
+
+
+def _leave_images(place: Place, now: float) -> None:
+    """Images of what was replaced leave their data sets, too, where there are some."""
+    from crawler.dataset.lifetimes import Lifetimes
+    from crawler.images.withdraw import withdraw_from_images
+
+    for left in withdraw_from_images(place, Lifetimes({}), now=now):
+        if left.problem:
+            logger.warning("%s", left.problem)
 
 
 def _leave_to_a_person(place: Place, operation: Callable[..., object]) -> bool:

@@ -19,7 +19,7 @@ from crawler.images.folder import FORMAT, Folder
 from crawler.images.ledger import Fate, Ledger
 from crawler.storage.files.errors import StorageError
 from tests.images import pictures as p
-from tests.images.test_images_policy import figure, images, jpeg, page, rows_in
+from tests.images.hosts import figure, images, jpeg, page, rows_in
 from tests.support import warm
 from tests.support.corpus_crawl import SETTINGS, crawl
 from tests.support.loopback_web import Answer, PolicyWeb
@@ -109,6 +109,42 @@ def test_what_is_withdrawn_by_page_by_url_or_by_host_leaves_the_tars_and_stays_a
     traced = gristmill("dataset", "lineage", "--withdrawn", corpus.folder, "--json")
     holdings = [each for each in json.loads(traced.stdout)["holdings"] if each["folder"] == str(out)]
     assert sum(file["withdrawn"] for each in holdings for file in each["files"]) == 0
+
+
+def test_a_withdrawn_image_takes_its_copies_along_and_none_comes_back_into_any_folder(web, tmp_path):
+    one, other = p.picture("one"), p.picture("other")
+    host = web.site("127.3.2.1", {"/a": jpeg(one), "/b": jpeg(one), "/c": jpeg(other)})
+    pages = {name: figure(f"{host}/{name}", f"The mill seen from {name}") for name in "abc"}
+    site = web.site("127.3.3.1", {f"/{name}": page(n, tags) for n, (name, tags) in enumerate(pages.items())})
+    corpus = crawl(tmp_path / "corpus", [f"{site}/{name}" for name in pages], web.port).folder
+    out, again = tmp_path / "out", tmp_path / "again"
+    assert images(corpus, out, web.port)[0] == 0
+    first, second = sorted("ab", key=lambda name: f"{host}/{name}" not in kept(out))
+    assert sorted(kept(out)) == sorted([f"{host}/{first}", f"{host}/c"])
+
+    named = f"{host}/{second}"  # the copy, of which the data set has no sample
+    done = gristmill("dataset", "exclude", corpus, "--url", named, "--reason", "letter", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert sorted(kept(out)) == [f"{host}/c"]
+    for folder in (out, again):
+        assert images(corpus, folder, web.port)[0] == 0
+        assert sorted(kept(folder)) == [f"{host}/c"]
+    assert {row["outcome"] for row in rows_in(again) if not row["url"].endswith("c")} == {"withdrawn"}
+
+    assert gristmill("dataset", "exclude", corpus, "--undo", "1", "--reason", "not the one").returncode == 0
+    assert images(corpus, again, web.port)[0] == 0
+    assert sorted(kept(again)) == sorted([f"{host}/{first}", f"{host}/c"])
+
+
+def test_what_ones_own_settings_forbade_is_asked_for_once_they_allow_it(web, tmp_path):
+    host = web.site("127.3.4.1", {"/x": jpeg(p.picture("x"))})
+    site = web.site("127.3.5.1", {"/one": page(1, figure(f"{host}/x", "The mill at the brook"))})
+    corpus, out = crawl(tmp_path / "corpus", [f"{site}/one"], web.port).folder, tmp_path / "out"
+    code, answer, log = images(corpus, out, web.port, NETWORK_ALLOW="127.3.5.0/24")
+    assert (code, answer["outcomes"]) == (1, {"guard:network_forbidden": 1}), log
+    assert "run the same command again with -s NETWORK_ALLOW=" in log
+    code, answer, log = images(corpus, out, web.port)
+    assert (code, answer["outcomes"]) == (0, {"kept": 1}), log
 
 
 def test_a_killed_call_is_continued_without_asking_twice_and_ends_as_an_undisturbed_one(web, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
+import tomllib
 
 import pytest
 from packaging.requirements import Requirement
@@ -45,9 +46,30 @@ def test_every_requirement_is_locked_within_its_bounds():
 
 def test_the_image_has_what_looking_at_a_corpus_needs():
     versions, wanted = locked(), [Requirement(line) for line in tool("lock_image").extras()]
-    assert {one.name for one in wanted} == {"s3fs", "pyarrow", "duckdb", "starlette", "uvicorn"}
+    assert {one.name for one in wanted} == {"s3fs", "pyarrow", "duckdb", "starlette", "uvicorn", "pillow"}
     for one in wanted:
         assert one.specifier.contains(versions[canonicalize_name(one.name)]), one
+
+
+NOT_IN_THE_IMAGE = {
+    "documents": "a crawl of PDF is asked for by name, and what reads them is large",
+    "llm": "providers' clients, for whoever has an account",
+    "spark": "runs on a cluster of its own",
+    "stream": "Kafka's client; Redis needs nothing more",
+}
+
+
+def test_every_extra_that_a_command_may_ask_for_is_in_the_image_or_left_out_with_a_reason():
+    asked = re.compile(r"gristmill\[([a-z0-9]+)\]")
+    named = {name for path in (PROJECT / "crawler").rglob("*.py") for name in asked.findall(path.read_text())}
+    assert named >= {"images", "parquet", "explore", "browser"}
+    extras = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    lacking = {
+        name
+        for name in named
+        if any(canonicalize_name(Requirement(line).name) not in locked() for line in extras[name])
+    }
+    assert lacking == set(NOT_IN_THE_IMAGE)
 
 
 def test_pip_installs_nothing_in_the_image_without_a_hash_but_a_driver_that_was_asked_for():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,6 +72,12 @@ class WordLists:
         self._name = name
         self._lists = [WordList(category) for category in read_categories(path)]
 
+    def look(self, text: str, language: str | None) -> Iterator[tuple[str, Category, Found]]:
+        """Name of the score, category and what was found, for each category that is for texts of this language."""
+        for one in self._lists:
+            if language in one.category.languages:
+                yield f"{self._name}_{one.category.name}", one.category, one.find(text)
+
     def score(self, doc: Document) -> str:
         """Note the scores of a text; what it has to wait for, empty where nothing.
 
@@ -78,11 +85,7 @@ class WordLists:
         that is not for the text's language has none.
         """
         held = []
-        for one in self._lists:
-            category = one.category
-            if doc.language not in category.languages:
-                continue
-            found, name = one.find(doc.text), f"{self._name}_{category.name}"
+        for name, category, found in self.look(doc.text, doc.language):
             is_over = len(found.terms) >= category.terms and found.density >= category.density
             doc.classifier_scores[name] = float(is_over) if category.name == C4 else round(found.density, 6)
             doc.unwanted.append(name)

@@ -1,0 +1,1 @@
+"""Image and text pairs beside img2dataset, on a web of hosts that refuse in many ways."""
