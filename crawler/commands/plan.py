@@ -145,8 +145,9 @@ def _diff(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a 
             continue
         end = f"until {one['by']}" if one["by"] else "and what links lead to"
         pages = number_of(one["fetch"], "page")
+        again = f"({one['due']:,} of them again) " * bool(one["due"])
         lines.append(
-            f"{one['name']}: would fetch {pages} {end}, keep {one['keep']:,}, receive {one['bytes']:,} "
+            f"{one['name']}: would fetch {pages} {again}{end}, keep {one['keep']:,}, receive {one['bytes']:,} "
             f"bytes, cost {one['money']:g}"
         )
         lines += [f"{one['name']}: {count:,} kept pages are not admitted any more: {reason}; `gristmill dataset "
@@ -207,7 +208,8 @@ STATUS = Work(
         "crawls": (
             "list of object",
             "name; spent, by figure, over all runs; limit of all runs, or of this one, that is reached, or empty; "
-            "seeds: seed (domain), state (complete, not begun, not finished, stopped by …), done, waiting of each",
+            "seeds: seed (domain), state (complete, not begun, not finished, stopped by …), done, waiting of each; "
+            "spent, by figure, where seeds are limited",
         ),
         "tasks": ("list of object", "name, kind, state (waiting, running, cut off, failed, done), code and at of each"),
     },
@@ -220,8 +222,9 @@ DIFF = Work(
         "changes": ("list of object", "key, before and after of what differs from the plan of the latest run"),
         "crawls": (
             "list of object",
-            "name; fetch, keep, bytes, money: estimates for the next run, null before the first; by: the limit that "
-            "ends it, or empty; left_out: kept pages that the seeds do not admit any more, by reason",
+            "name; fetch, keep, bytes, money: estimates for the next run, null before the first; due: of fetch, pages "
+            "whose next visit has come; by: the limit that ends it, or empty; left_out: "
+            "kept pages that the seeds do not admit any more, by reason",
         ),
     },
 )

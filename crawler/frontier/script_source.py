@@ -11,8 +11,9 @@ from crawler.frontier.member import lua_front, lua_members
 from crawler.server.client import Script
 
 SCRIPTS = Path(__file__).with_name("scripts")
-_WITH_VISITS = frozenset({"ack", "adopt", "recall", "sweep", "hasten"})
+_WITH_VISITS = frozenset({"ack", "adopt", "recall", "sweep", "hasten", "due"})
 _WITH_VALUE = frozenset({"put", "lease", "ack", "requeue"})
+_WITH_PAUSING = frozenset({"pause", "resume", "budget"})
 _BUSIEST = frozenset({"lease", "ack", "finish", "extend"})
 _ALWAYS = frozenset(
     {"ack", "finish", "nack", "hold", "extend", "lease", "reserve", "address", "block", "clock", "delay",
@@ -33,6 +34,7 @@ def script_source(name: str) -> Script:
     shared = ["common"]
     shared += ["visits"] if name in _WITH_VISITS else []
     shared += ["value"] if name in _WITH_VALUE else []
+    shared += ["pausing"] if name in _WITH_PAUSING else []
     shapes = ["shapes"] if name in _WITH_VALUE else []
     if name == "ack":
         parts = ["tally", *shapes, _as_function(shared), "lazy", "requests", "outcomes", name]
