@@ -47,7 +47,7 @@ class Ended(NamedTuple):
 def run(folder: Path, town: Town, kind: str, number: int, workers: int, size: float) -> Ended:
     """One run with one limit of about `size` pages. town: has a log that goes on."""
     reach, _, figure = kind.partition(".")
-    before, kept = len(town.log), _kept(folder)
+    before, kept = len(town.log), kept_of(folder)
     had = _spent(figure, town, 0, kept, Counter())
     most = {"run": 0.0, "in_all": had[""], "seed": max(had[site] for site in had if site or len(had) == 1)}[reach]
     page = float(LARGEST) if figure == "bytes" else 1.0
@@ -63,7 +63,7 @@ def run(folder: Path, town: Town, kind: str, number: int, workers: int, size: fl
     gristmill(folder, "plan", "run", "--run", str(number), "plan.yaml")
     seconds = time.monotonic() - began
     start, kept_at_start = (before, kept) if reach == "run" else (0, Counter[str]())
-    spent_now = _spent(figure, town, start, _kept(folder), kept_at_start)
+    spent_now = _spent(figure, town, start, kept_of(folder), kept_at_start)
     spent = spent_now[""] if reach != "seed" else max(value for site, value in spent_now.items() if site)
     return Ended(kind, limit, spent, page, seconds)
 
@@ -74,12 +74,13 @@ def _spent(figure: str, town: Town, before: int, kept: Counter[str], kept_before
     if figure == "kept":
         found = kept - kept_before
     for one in town.asked_since(before) if figure != "kept" else ():
-        amount = one.sent if figure == "bytes" else 1 if figure == "money" else one.path.strip("/").isdigit()
+        amount = one.sent if figure == "bytes" else 1 if figure == "money" else one.is_page
         found[one.site] += int(amount)
     return {"": float(found.total())} | {site: float(count) for site, count in found.items()}
 
 
-def _kept(folder: Path) -> Counter[str]:
+def kept_of(folder: Path) -> Counter[str]:
+    """Kept pages of the corpus in this folder, by site."""
     place = Place(str(folder / "corpus"))
     if place.load_json("manifest.json") is None:
         return Counter()

@@ -16,25 +16,30 @@ from tests.support.serving import Handler, LoopbackServer, article
 
 
 class Asked(NamedTuple):
-    """One request, as the site saw it. sent: bytes of the body."""
+    """One request, as the site saw it. sent: bytes of the body; is_page: of a page, not of a control file."""
 
     site: str
     path: str
     sent: int
+    is_page: bool
 
 
 class Town(LoopbackServer):
-    """Each address is a site of `pages` pages, `/0` to `/{pages - 1}`; each page links to all of its site."""
+    """Each address is a site of `/` and of `/0` to `/{pages - 1}`; each page links to all of its site.
 
-    def __init__(self, pages: int) -> None:
+    thin: each so-manieth page has no text to keep; 0 = none.
+    """
+
+    def __init__(self, pages: int, thin: int = 0) -> None:
         self.log: list[Asked] = []
 
         class Answers(Handler):
             def respond(self) -> None:
                 number = self.path.strip("/")
-                is_page = number.isdigit() and int(number) < pages
-                body = article(f"{self.address}{self.path}", words=160, links=links) if is_page else b""
-                town.log.append(Asked(self.address, self.path, len(body)))
+                is_page = self.path == "/" or (number.isdigit() and int(number) < pages)
+                words = 0 if thin and number.isdigit() and int(number) % thin == thin - 1 else 160
+                body = article(f"{self.address}{self.path}", words=words, links=links) if is_page else b""
+                town.log.append(Asked(self.address, self.path, len(body), is_page))
                 self.send(200 if is_page else 404, body)
 
         town, links = self, tuple(f"/{n}" for n in range(pages))

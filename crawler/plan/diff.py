@@ -19,6 +19,7 @@ from crawler.observe.report import accounts
 from crawler.observe.report.costs import Prices
 from crawler.plan.model import IN_ALL, RUN, SEED, Crawl, Plan
 from crawler.plan.read import read
+from crawler.plan.seeds import scopes_of
 from crawler.plan.state import Runs
 from crawler.recrawl.visit import Intervals
 from crawler.seeds.arguments import plan_of
@@ -34,17 +35,17 @@ if TYPE_CHECKING:
 
 
 class _Frontier(NamedTuple):
-    """What the frontier knows: URLs that wait, that are due again, that it has seen; spent, by figure.
+    """What the frontier knows.
 
-    by_scope, of_seeds: URLs that wait, and what was spent, of each politeness scope, where seeds are limited.
+    by_scope: URLs that wait, of each politeness scope in which a seed lies now. due: URLs whose next visit has come.
+    seen: all that it has ever taken. spent: by figure. of_seeds: the same of each scope, None without limits of seeds.
     """
 
-    waiting: int
+    by_scope: Mapping[str, int]
     due: int
     seen: int
     spent: Mapping[str, float]
-    by_scope: Mapping[str, int]
-    of_seeds: Mapping[str, Mapping[str, float]]
+    of_seeds: Mapping[str, Mapping[str, float]] | None
 
 
 def changes(plan: Plan, known: Collection[str]) -> list[dict[str, str]]:
@@ -107,14 +108,12 @@ def estimate(crawl: Crawl, config: Config) -> dict[str, Any]:
     async def look(frontier: Frontier) -> _Frontier:
         counts = await frontier.counts()
         due = await frontier.visits.due(Intervals.of(config.frontier)) if config.frontier.recrawl else 0
-        waiting = counts.queued + counts.leased + counts.held
-        of_seeds = await spent_of_seeds(frontier) if crawl.limits.get(SEED, {}).keys() - {"fetched"} else None
-        by_scope = (
-            {one.scope: one.queued + one.leased + one.held for one in (await overview(frontier)).scopes}
-            if (of_seeds is not None)
-            else {}
-        )
-        return _Frontier(waiting, due, counts.seen, await spent_of(frontier), by_scope, of_seeds or {})
+        limited = crawl.limits.get(SEED, {}).keys() - {"fetched"}
+        admitted = scopes_of(crawl, frontier)
+        by_scope = {one.scope: one.queued + one.leased + one.held for one in (await overview(frontier)).scopes
+                    if one.scope in admitted}  # fmt: skip
+        of_seeds = await spent_of_seeds(frontier) if limited else None
+        return _Frontier(by_scope, due, counts.seen, await spent_of(frontier), of_seeds)
 
     found = with_frontier(config, look)
     spent = found.spent
@@ -124,9 +123,11 @@ def estimate(crawl: Crawl, config: Config) -> dict[str, Any]:
         name: (whole[figure] or 0) / pages if pages else 0.0
         for name, figure in (("kept", "kept"), ("bytes", "received_bytes"), ("money", "cost"))
     }
-    fetch, by = float(found.waiting + found.due), ""
-    if over := sum(_over(waiting, crawl.limits[SEED], found.of_seeds.get(scope, {}), each)
-                   for scope, waiting in found.by_scope.items()):  # fmt: skip
+    fetch, by = float(sum(found.by_scope.values()) + found.due), ""
+    if found.of_seeds is not None and (over := sum(
+        _over(waiting, crawl.limits[SEED], found.of_seeds.get(scope, {}), each)
+        for scope, waiting in found.by_scope.items()
+    )):  # fmt: skip
         fetch, by = fetch - over, "limits of seeds"
     for reach in (IN_ALL, RUN):
         for name, bound in crawl.limits.get(reach, {}).items():

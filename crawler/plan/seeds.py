@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from crawler.config import Config
     from crawler.frontier.client import Frontier
+    from crawler.frontier.shards import Shards
 
 COMPLETE = "complete"
 
@@ -45,6 +46,13 @@ def seeds_of(crawl: Crawl, config: Config, run: str) -> dict[str, Any]:
     return found
 
 
+def scopes_of(crawl: Crawl, frontier: Shards) -> set[str]:
+    """The politeness scopes in which the seeds of the crawl lie. Raises: InputError."""
+    scope = plan_of(crawl.arguments).scope
+    hosts = {*scope.link_hosts, *scope.listed_hosts, *(entry.domain for entry in scope.entries)}
+    return {frontier.scope_of(f"https://{host}/") for host in hosts}
+
+
 def _reached(crawl: Crawl, view: Overview, spent: dict[str, float], before: dict[str, float]) -> str:
     for name, bound in crawl.limits.get(IN_ALL, {}).items():
         if (view.counts.seen if name == "fetched" else spent.get(name, 0.0)) >= bound:
@@ -58,9 +66,7 @@ def _reached(crawl: Crawl, view: Overview, spent: dict[str, float], before: dict
 def _seeds(
     frontier: Frontier, crawl: Crawl, view: Overview, limit: str, limited: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    scope = plan_of(crawl.arguments).scope
-    hosts = {*scope.link_hosts, *scope.listed_hosts, *(entry.domain for entry in scope.entries)}
-    names = sorted({frontier.scope_of(f"https://{host}/") for host in hosts})
+    names = sorted(scopes_of(crawl, frontier))
     views, cap = {one.scope: one for one in view.scopes}, crawl.limits.get(SEED, {}).get("fetched")
     found = []
     for name in names:
