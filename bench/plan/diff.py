@@ -17,7 +17,7 @@ from bench.machine import commit, machine
 from bench.plan.limits import kept_of
 from bench.plan.site import Town, facts, gristmill, plan_text
 
-PAGES, SITES = 60, 4
+PAGES, SITES = 200, 4
 MAY_DIFFER: Mapping[str, float] = {"fetched": 0.1, "kept": 0.1, "money": 0.2, "withdrawn": 0.0}
 
 
@@ -117,7 +117,7 @@ def measured(changes: tuple[Callable[[Campaign], Any], ...], pages: int) -> list
 def main() -> int:
     """Print every figure; 1 where one was said too badly."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pages", type=int, default=24, help="that a run fetches (24)")
+    parser.add_argument("--pages", type=int, default=60, help="that a run fetches (60)")
     rows = measured(CHANGES, parser.parse_args().pages)
     for row in rows:
         told = f"said {row.said:7,.1f} happened {row.happened:7,.1f}"
