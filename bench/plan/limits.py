@@ -22,7 +22,7 @@ from crawler.config.budget import FIGURES
 from crawler.storage.files.place import Place
 from crawler.storage.files.shards import read_records
 
-SITES, PAGES = 8, 200
+SITES, PAGES = 8, 600
 LARGEST = 65_536
 """Bytes that a page may have (DOWNLOAD_MAXSIZE)."""
 KINDS = ("run.kept", "run.money", "run.bytes", "run.fetched", "in_all.money", "seed.kept", "seed.money")

@@ -14,6 +14,9 @@ from tests.plan.conftest import SETTINGS
 from tests.support.process import clean_environment
 from tests.support.serving import Handler, LoopbackServer, article
 
+AHEAD = 40
+"""Pages that a page links to."""
+
 
 class Asked(NamedTuple):
     """One request, as the site saw it. sent: bytes of the body; is_page: of a page, not of a control file."""
@@ -25,9 +28,9 @@ class Asked(NamedTuple):
 
 
 class Town(LoopbackServer):
-    """Each address is a site of `/` and of `/0` to `/{pages - 1}`; each page links to all of its site.
+    """Each address is a site of `/` and of `/0` to `/{pages - 1}`; each page links to the next ones.
 
-    thin: each so-manieth page has no text to keep; 0 = none.
+    thin: each so-manieth page has no text to keep, another one on each site; 0 = none.
     """
 
     def __init__(self, pages: int, thin: int = 0) -> None:
@@ -37,12 +40,15 @@ class Town(LoopbackServer):
             def respond(self) -> None:
                 number = self.path.strip("/")
                 is_page = self.path == "/" or (number.isdigit() and int(number) < pages)
-                words = 0 if thin and number.isdigit() and int(number) % thin == thin - 1 else 160
+                site = int(self.address.rpartition(".")[2])
+                words = 0 if thin and number.isdigit() and (int(number) + site) % thin == 0 else 160
+                first = int(number or 0)
+                links = tuple(f"/{n}" for n in range(first, min(pages, first + AHEAD)))
                 body = article(f"{self.address}{self.path}", words=words, links=links) if is_page else b""
                 town.log.append(Asked(self.address, self.path, len(body), is_page))
                 self.send(200 if is_page else 404, body)
 
-        town, links = self, tuple(f"/{n}" for n in range(pages))
+        town = self
         super().__init__(Answers)
 
     def home(self, site: int) -> str:

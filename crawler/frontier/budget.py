@@ -13,7 +13,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.config.budget import ALL, FIGURES, RUN, SEED, budget_of
 from crawler.frontier.shards import ms
@@ -81,19 +81,21 @@ class Budget:
 
 
 async def begin_from(shards: Shards, spent: Spending, of_scopes: Mapping[str, Spending] | None = None) -> None:
-    """A frontier that has counted nothing goes on from what the corpus says; one that has is left as it is."""
-    await _begin(shards, f"{shards.prefix(0)}spent", "", spent)
+    """At least what the corpus says was spent: by a frontier that was lost, and by runs that had no limit.
+
+    Bytes and money of a scope are its share of all: they hold only where nothing is counted.
+    """
+    await shards.run("spent", 0, ["spent", *_rows(spent, shared=False)])
     for scope, one in (of_scopes or {}).items():
-        await _begin(shards, f"{shards.prefix(shards.shard_of_scope(scope))}spent:seeds", f"{scope}\t", one)
-
-
-async def _begin(shards: Shards, key: str, before: str, spent: Spending) -> None:
-    redis = shards.connection.redis
-    values = {"fetched": spent.fetched, "kept": spent.kept, "bytes": spent.received, "money": f"{spent.money:.17g}"}
-    for name, value in values.items():
-        await shards.connection.patiently(
-            lambda name=name, value=value: redis.hsetnx(key, f"{before}{name}", value)  # type: ignore[misc]
+        await shards.run(
+            "spent", shards.shard_of_scope(scope), ["spent:seeds", *_rows(one, shared=True, before=f"{scope}\t")]
         )
+
+
+def _rows(spent: Spending, *, shared: bool, before: str = "") -> list[Any]:
+    values = {"fetched": spent.fetched, "kept": spent.kept, "bytes": spent.received, "money": f"{spent.money:.17g}"}
+    only_new = {name: int(shared and name in ("bytes", "money")) for name in values}
+    return [word for name, value in values.items() for word in (f"{before}{name}", value, only_new[name])]
 
 
 _KEYS = dict(zip(FIGURES, ("fetched", "kept", "bytes", "ms", "money"), strict=True))

@@ -17,7 +17,7 @@ _WITH_PAUSING = frozenset({"pause", "resume", "budget"})
 _BUSIEST = frozenset({"lease", "ack", "finish", "extend"})
 _ALWAYS = frozenset(
     {"ack", "finish", "nack", "hold", "extend", "lease", "reserve", "address", "block", "clock", "delay",
-     "budget", "prefer", "mode", "pause", "resume", "purge"}
+     "budget", "spent", "prefer", "mode", "pause", "resume", "purge"}
 )  # fmt: skip
 """Scripts that run at full memory, too: they free some, or a person or a site asks for less."""
 _DIRTY = "redis.call('DEL', KEYS[1] .. 'none')\n"

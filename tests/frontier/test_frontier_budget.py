@@ -10,7 +10,7 @@ import pytest
 
 from crawler.config.budget import check_budget
 from crawler.frontier.adopt import reclaim
-from crawler.frontier.budget import Budget, Spending, limited_seeds, spent_of, spent_of_seeds
+from crawler.frontier.budget import Budget, Spending, begin_from, limited_seeds, spent_of, spent_of_seeds
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Mark
 from crawler.urls.link import Link
@@ -160,6 +160,21 @@ def test_hours_pass_once_while_several_work_and_not_while_nobody_does(frontier_r
             clock.advance(60)
             answer = await third.ask(4, 0, Spending())
         assert answer == (0, "hours:1")
+
+    frontier_run(scenario)
+
+
+def test_what_runs_without_a_limit_have_spent_counts_once_a_limit_is_set(frontier_run):
+    async def scenario(frontier: Frontier) -> None:
+        counted = Budget(frontier, ("money:50",), LARGEST, 1.0)
+        await counted.ask(0, 0, Spending(5, 4, 500, 9.0), leaves=True)
+        of_seeds = {"a.example": Spending(5, 4, 500, 9.0)}
+        for _ in range(2):  # each worker says so
+            await begin_from(frontier, Spending(30, 3, 400, 41.0), of_seeds)
+        assert await spent_of(frontier) == {"fetched": 30, "kept": 4, "bytes": 500, "hours": 0, "money": 41}
+        await begin_from(frontier, Spending(), {"a.example": Spending(7, 3, 900, 10.0)})
+        assert (await spent_of_seeds(frontier))["a.example"] == {"fetched": 7, "kept": 4, "bytes": 500, "money": 9}
+        assert await Budget(frontier, ("money:50",), LARGEST, 1.0).ask(20, 0, Spending()) == (9, "")
 
     frontier_run(scenario)
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from crawler.frontier.adopt import adopt, reclaim
-from crawler.frontier.budget import Budget, Spending, limited_seeds
+from crawler.frontier.budget import Budget, Spending, begin_from, limited_seeds
 from crawler.frontier.claims import Claims, Identity
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Mode, Wire
@@ -132,6 +132,7 @@ def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(val
         assert await adopt(frontier, [(Address("https://adopted.example/"), b"")]) == 1
         assert await frontier.run("forgive", 0, ["v1.example"]) == 0
         assert await Budget(frontier, ("fetched:9",), 1.0, 0.0).ask(3, 0, Spending()) == (3, "")
+        await begin_from(frontier, Spending(fetched=1), {"v1.example": Spending(fetched=1)})
         of_seed = Budget(frontier, ("seed.kept:9",), 1.0, 0.0, "v1.example")
         assert await of_seed.ask(0, 0, Spending(kept=9)) == (0, "seed.kept:9")
         assert await limited_seeds(frontier) == {"v1.example": "kept: 9"}
