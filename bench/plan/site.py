@@ -42,7 +42,7 @@ class Town(LoopbackServer):
                 is_page = self.path == "/" or (number.isdigit() and int(number) < pages)
                 site = int(self.address.rpartition(".")[2])
                 words = 0 if thin and number.isdigit() and (int(number) + site) % thin == 0 else 160
-                first = int(number or 0)
+                first = int(number) if number.isdigit() else 0
                 links = tuple(f"/{n}" for n in range(first, min(pages, first + AHEAD)))
                 body = article(f"{self.address}{self.path}", words=words, links=links) if is_page else b""
                 town.log.append(Asked(self.address, self.path, len(body), is_page))

@@ -137,9 +137,11 @@ def _clear(run: str, task: Task, mark: Mark | None, say: Say, *, names_run: bool
     there = [output for output in task.outputs if made.is_there(output)]
     if mark is None or mark["words"] != list(task.words):
         if there:
+            other = "name the run otherwise (--run NAME)" if names_run else "write {run} into its name"
+            whole = f"; it is whole: where .plan was removed, {other} and it stays" if made.is_whole(task) else ""
             raise InputError([
                 f"{task.name} would make {there[0]}, which is there already and was not made in run {run}: move it "
-                f"away, or {'name the run otherwise (--run NAME)' if names_run else 'write {run} into its name'}"
+                f"away, or {other}{whole}"
             ])  # fmt: skip
         return False
     if task.outputs and len(there) == len(task.outputs) and made.is_whole(task):
