@@ -1,7 +1,7 @@
 """`python -m bench.plan.limits --runs N --workers N`: no limit of a plan is exceeded by more than a page a worker.
 
 One corpus and its frontier over all runs, real worker processes; each run has another limit, and what was spent is read
-from the site's own log (requests, bytes) and from the records. Exit code 1 where a limit was exceeded by more, or not
+from the site's own log (requests, bytes of bodies) and from the records. Exit code 1 where a limit was exceeded by more, or not
 reached although pages were left.
 """
 
@@ -111,7 +111,7 @@ def main() -> int:
         found = campaign(Path(folder), opts.runs, opts.workers, opts.pages)
     print(f"{machine()}, commit {commit()}")
     worst = max(one.over for one in found)
-    short = sum(one.over < 0 for one in found)
+    short = sum(one.over <= -1 for one in found)
     print(f"{len(found)} runs of {opts.workers} workers; figures: {', '.join(FIGURES)} but hours")
     print(
         f"exceeded by {worst:.2f} pages at most, in {sum(one.over > 0 for one in found)} runs; not reached in {short}"
