@@ -9,23 +9,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from bench.autoscale import processes
-from bench.autoscale.hpa import UP_BY_DEFAULT, Autoscaler, Direction
+from bench.autoscale.hpa import Autoscaler
 from bench.autoscale.simulated import Domains, Run, depth, runnable, scenarios, simulate
 from bench.places import PROJECT
 
 MANIFEST = PROJECT / "k8s/components/hpa/hpa.yaml"
 FIGURES: dict[str, Callable[[Iterable[Domains]], float]] = {"depth": depth, "runnable": runnable}
 MINUTES = (1, 5, 20, 40, 60, 119)
-
-
-def before() -> Autoscaler:
-    """The bounds of the manifest until this one: default scale-up, one worker less in 300 s after 600 s."""
-    return replace(
-        Autoscaler.read(MANIFEST), up=Direction.of(UP_BY_DEFAULT), down=Direction(600.0, ((False, 1, 300.0),))
-    )
 
 
 def pods_table() -> list[str]:
@@ -44,36 +36,12 @@ def _row(scenario: str, figure: str, run: Run) -> str:
     return f"| {' | '.join([*cells, *(str(run.pods[m * 60]) for m in MINUTES)])} |"
 
 
-def minutes_to(scaler: Autoscaler, pods: int, wanted: int, metric: float, warm: float) -> float:
-    """Minutes until `wanted` workers run where `metric` holds from now on, after `warm` had held for an hour."""
-    now = 0.0
-    while now < 3600.0:
-        scaler.sync(now, pods, warm)
-        now += 15.0
-    began = now
-    while pods != wanted:
-        pods = scaler.sync(now, pods, metric)
-        now += 15.0
-    return (now - 15.0 - began) / 60
-
-
-def bounds_table() -> list[str]:
-    """How long the way up and down takes."""
-    rows = ["| bounds | 1 to 20 workers | 20 to 2 workers |", "|---|---|---|"]
-    for name, made in (("before", before), ("now", lambda: Autoscaler.read(MANIFEST))):
-        target = made().target
-        up = minutes_to(made(), 1, 20, 20 * target, target)
-        down = minutes_to(made(), 20, 2, 2 * target, 20 * target)
-        rows.append(f"| {name} | {up:.1f} min | {down:.1f} min |")
-    return rows
-
-
 def main(arguments: list[str]) -> int:
-    """Print the tables."""
+    """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m bench.autoscale", description=__doc__)
     parser.add_argument("--processes", action="store_true", help="real workers on this machine")
     if not parser.parse_args(arguments).processes:
-        sys.stdout.write("\n".join([*pods_table(), "", *bounds_table(), ""]))
+        sys.stdout.write("\n".join([*pods_table(), ""]))
         return 0
     rows, problems = processes.measure()
     sys.stdout.write(

@@ -27,7 +27,7 @@ from crawler.stages.extraction.metadata.read import read_metadata
 from crawler.stages.extraction.metadata.source import Source
 from crawler.stages.parse.stage import parse_html
 
-RIGHT, WRONG = 0.92, 0.05
+RIGHT, WRONG = 0.93, 0.05
 """Floors: at least so many right, at most so many wrong, on both sets together."""
 
 

@@ -28,9 +28,30 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 0.4
 """Without a request or a change: nothing more is to come."""
 LOOK_SECONDS = 0.2
-_MEASURE = """() => [document.getElementsByTagName('*').length,
-    document.documentElement ? document.documentElement.textContent.length : 0]"""
-_SIZE = "() => document.documentElement ? document.documentElement.outerHTML.length : 0"
+_SHOWN = """const roots = [], frames = [], look = within => {
+        for (const e of within.querySelectorAll('*')) {
+            if (e.shadowRoot) { roots.push(e.shadowRoot); look(e.shadowRoot); }
+            else if (e.localName === 'iframe' && (e.hasAttribute('srcdoc') || !/^https?:/.test(e.src))
+                && e.contentDocument?.body) { frames.push(e); look(e.contentDocument.body); } } };
+    if (!document.documentElement) return %s;
+    look(document);"""
+"""Open shadow roots, and frames that a script has written or that stand in the page, each within others, too."""
+_MEASURE = f"""() => {{ {_SHOWN % "[0, 0]"}
+    const inner = [document.documentElement, ...roots, ...frames.map(f => f.contentDocument.body)];
+    return [document.getElementsByTagName('*').length + roots.length + frames.length,
+        inner.reduce((sum, e) => sum + e.textContent.length, 0)]; }}"""
+_HTML = f"""most => {{ {_SHOWN % "''"}
+    for (const frame of frames.reverse()) {{
+        const shown = document.createElement('div');
+        shown.append(...frame.contentDocument.body.childNodes);
+        frame.replaceWith(shown);
+    }}
+    const whole = document.documentElement, [start, end] = whole.cloneNode(false).outerHTML.split(/(?=<[/]html>$)/);
+    const html = start + whole.getHTML({{shadowRoots: roots}}) + (end ?? '');
+    const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) : '';
+    return html.length > most ? null : type + html; }}"""
+"""The document with its open shadow roots as `<template shadowrootmode>` (HTML standard, 8.4.2: getHTML) and with what
+its frames without an address show in their place; null where it has more characters than `most`."""
 _SCROLL = """() => { const e = document.scrollingElement; if (!e) return false;
     window.scrollTo(0, e.scrollHeight); window.dispatchEvent(new Event('scroll')); return true; }"""
 BEFORE_SCRIPTS = """window.open = () => null; window.print = history.back = history.go = () => undefined;
@@ -55,9 +76,9 @@ class DrawnError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What is to be rendered. timeout: seconds by the clock; selector: CSS, of what has to be there.
+    """What is to be rendered. timeout, wait: seconds by the clock; selector: CSS, of what has to be there.
 
-    wants: is the JSON at this URL to be captured?
+    wait: before the page is looked at. wants: is the JSON at this URL to be captured?
     """
 
     url: str
@@ -65,6 +86,7 @@ class Visit:
     timeout: float
     selector: str | None = None
     wants: Callable[[str], bool] = lambda _: False
+    wait: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +152,7 @@ class PageRun:
         if self.visit.selector:
             with suppress(BrowserTimeoutError):
                 await page.wait_for_selector(self.visit.selector, state="attached", timeout=1000 * (end - self.clock()))
+        await asyncio.sleep(min(self.visit.wait, max(0.0, end - self.clock())))
         await self._quiet(page, end)
         before = await page.evaluate(_MEASURE)
         while self.scrolls < self.limits.scrolls and self.clock() < end and await page.evaluate(_SCROLL):
@@ -138,9 +161,10 @@ class PageRun:
             if after[1] <= before[1]:
                 break
             self.scrolls, before = self.scrolls + 1, after
-        if await page.evaluate(_SIZE) > self.limits.characters:
+        html = await page.evaluate(_HTML, self.limits.characters)
+        if html is None:
             raise TooLargeError
-        self.html = (await page.content()).encode("utf-8", "replace")
+        self.html = html.encode("utf-8", "replace")
         address = urldefrag(page.url)[0]
         self.renamed = address[:2083] if address != urldefrag(self.visit.url)[0] else ""
         raise DrawnError

@@ -138,8 +138,8 @@ class Tiers:
         answer = Fetched(response.status, plain_headers(header_lines(response.headers)), doc.html)
         timeout = (entry.js_timeout if entry else None) or self._config.timeout_seconds
         if entry is None:
-            return Visit(response.url, answer, timeout)
-        return Visit(response.url, answer, timeout, entry.js_wait_selector, entry.captures)
+            return Visit(doc.url, answer, timeout)
+        return Visit(doc.url, answer, timeout, entry.js_wait_selector, entry.captures, entry.js_wait or 0.0)
 
     def _count(self, key: str) -> None:
         assert self._crawler.stats is not None

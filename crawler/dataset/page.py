@@ -39,7 +39,7 @@ def find_page(place: Place, name: str) -> FoundPage:
 
     Raises: StorageError where there is none, naming URLs much alike, or a file is damaged.
     """
-    url = canonicalize(name)
+    url = canonicalize(name, routes=True)
     wanted, host = {name, url} - {None}, host_of(url) if url else ""
     best: tuple[tuple[bool, str, bool], FoundPage] | None = None
     older = -1

@@ -55,7 +55,7 @@ PASSED = Refusal("address", 0)
 
 def address_of(url: str) -> str:
     """What all spellings of an address have in common: the canonical URL without its scheme."""
-    return (canonicalize(url) or url).partition("://")[2] or url
+    return (canonicalize(url, routes=True) or url).partition("://")[2] or url
 
 
 def addresses_of(record: Record) -> frozenset[str]:

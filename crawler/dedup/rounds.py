@@ -71,15 +71,6 @@ def bucket_keys(bands: Sequence[int], *, band_bits: int = 32) -> list[int]:
     return [band << 32 | key for band, key in enumerate(bands)]
 
 
-def agreements(mine: Sequence[bytes], theirs: Sequence[bytes]) -> list[int]:
-    """Agreeing bytes of each pair of signatures of one length: the function `agreeing` of both engines."""
-    if not mine:
-        return []
-    one, two = (np.frombuffer(b"".join(side), np.uint8).reshape(len(mine), -1) for side in (mine, theirs))
-    found: list[int] = (one == two).sum(axis=1, dtype=np.int64).tolist()
-    return found
-
-
 def find_gone(tables: Tables, *, block: int = BLOCK, progress: Callable[[int], object] = lambda _: None) -> int:
     """Of the table `texts` make the table `gone` (ord, owned_by, exact, agreeing): duplicates and their owners.
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawler.dedup.rounds import agreements, decide_in_order
+import numpy as np
+
+from crawler.dedup.rounds import decide_in_order
 from crawler.storage.files.columns import arrow
 
 if TYPE_CHECKING:
@@ -54,4 +56,16 @@ class DuckTables:
 
 
 def _agreeing(mine: Any, theirs: Any) -> Any:
-    return arrow().array(agreements(mine.to_pylist(), theirs.to_pylist()), "int64")
+    if not len(mine):
+        return arrow().array([], "int64")
+    return arrow().array((_rows_of(mine) == _rows_of(theirs)).sum(axis=1, dtype=np.int64))
+
+
+def _rows_of(signatures: Any) -> Any:
+    """Signatures of one length as rows of bytes, (n, length), uint8."""
+    parts = []
+    for chunk in signatures.chunks:
+        _, offsets, values = chunk.buffers()
+        places = np.frombuffer(offsets, np.int32)[chunk.offset :][: len(chunk) + 1]
+        parts.append(np.frombuffer(values, np.uint8)[places[0] : places[-1]])
+    return np.concatenate(parts).reshape(len(signatures), -1)

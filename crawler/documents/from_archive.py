@@ -26,7 +26,7 @@ from crawler.policy.status import verdict_on_status
 from crawler.recrawl.decay import PAST_BYTES, DecayLimits, Past, tombstone
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem
 from crawler.times import rfc3339
-from crawler.urls.canonicalize import canonicalize, printable, registrable_domain
+from crawler.urls.canonicalize import canonicalize, is_route, printable, registrable_domain
 from crawler.urls.refresh import read_header
 from crawler.urls.rel_canonical import from_headers
 from crawler.urls.tracking import extended_policy
@@ -106,12 +106,14 @@ def name_of(url: str, config: Config) -> str | None:
     """What a crawl with this configuration calls the page at a URL; None where nobody could crawl it."""
     if not url:
         return None
-    return canonicalize(url, policy=extended_policy(config.frontier.tracking_params)) or _too_long(url)
+    policy = extended_policy(config.frontier.tracking_params)
+    return canonicalize(url, policy=policy, routes=True) or _too_long(url)
 
 
 def _as_sent(url: str) -> str:
-    """An address as a browser asks for it: one spelling of scheme, host and port, no fragment; the rest as it is."""
-    return str(ada_url.normalize_url(url)).partition("#")[0]
+    """An address as a browser asks for it: one spelling of scheme, host and port, no fragment but a route."""
+    before, mark, fragment = str(ada_url.normalize_url(url)).partition("#")
+    return f"{before}{mark}{fragment}" if is_route(fragment) else before
 
 
 def _too_long(url: str) -> str | None:

@@ -137,17 +137,23 @@ def _domains(opts: argparse.Namespace) -> frozenset[str]:
 
 
 def _urls(opts: argparse.Namespace, config: Config) -> Iterator[str]:
-    """The canonical URLs of `--url` and `--urls`. Raises: WrongCall, InputError naming every line that is none."""
+    """The canonical URLs of `--url` and `--urls`, without their fragment and, where it may name a page, with it, too.
+
+    Raises: WrongCall, InputError naming every line that is none.
+    """
     policy = extended_policy(config.frontier.tracking_params)
+
+    def names(text: str) -> list[str]:
+        return [url for routes in (False, True) if (url := canonicalize(text, policy=policy, routes=routes))]
+
     for text in opts.url:
-        url = canonicalize(text, policy=policy)
-        if url is None:
+        if not (found := names(text)):
             raise WrongCall(f"--url: {not_a_url(text.strip())}")
-        yield url
+        yield from found
     if opts.urls:
         lines = list(seed_lines(Path(opts.urls)))
         wrong = [f"{opts.urls}:{line.number}: {line.problem}" for line in lines if line.problem]
         if wrong or not lines:
             more = [f"… and {len(wrong) - _MOST_PROBLEMS:,} lines more"] if len(wrong) > _MOST_PROBLEMS else []
             raise InputError([*wrong[:_MOST_PROBLEMS], *more] or [f"{opts.urls}: has no URL; expected one a line"])
-        yield from (canonicalize(line.url, policy=policy) or line.url for line in lines)
+        yield from (url for line in lines for url in names(line.url) or [line.url])

@@ -48,7 +48,7 @@ def run_stages(doc: Document, names: tuple[str, ...]) -> Document:
     """
     assert _chain is not None, "start() runs before the first task"
     doc = _chain.run(doc, names)
-    found = [(link, address(link)) for link in doc.links]
+    found = [(link, address(link, routes=True)) for link in doc.links]  # no other fragment is left in them
     doc.links_too_long += sum(to is None and len(link) > MAX_URL_LENGTH for link, to in found)
     links: dict[str, int] = {}
     spelled: dict[str, str] = {}

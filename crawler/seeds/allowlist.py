@@ -40,6 +40,8 @@ class AllowlistEntry:
     ttl_days: float | None = None  # age at which `gristmill dataset expire` removes a document; None = never
     js: str = ""  # "never", "auto", "always": when a browser renders its pages; empty = JS_MODE decides
     js_wait_selector: str | None = None  # CSS selector that the browser waits for
+    js_wait: float | None = None  # seconds that the browser waits before it looks at a page
+    js_routes: str = ""  # "hash": `#/…` and `#!…` name pages; empty = no fragment does
     js_capture: tuple[str, ...] = ()  # patterns of JSON that its pages fetch in the browser for their own content
     js_timeout: float | None = None  # seconds a page may take in the browser; None = BROWSER_TIMEOUT_SECONDS
     discovery: str = "sitemap"
@@ -60,8 +62,8 @@ class AllowlistEntry:
 
     @property
     def choices(self) -> dict[str, str]:
-        """What the entry asks of the extraction, by the names of its settings; only what it says."""
-        said = {"comments": self.comments, "hidden_text": self.hidden_text}
+        """What the entry asks of the stages, by the names of its settings; only what it says."""
+        said = {"comments": self.comments, "hidden_text": self.hidden_text, "js_routes": self.js_routes}
         return {name: value for name, value in said.items() if value}
 
     def opens_at(self, now: float) -> float:

@@ -117,6 +117,8 @@ SCALARS: dict[str, Callable[[str], Any]] = {
     "ttl_days": _number(0, 36_500, "days after which a document is removed, above 0, at most 36500", is_open=True),
     "js": _one_of("auto", "always", "never"),
     "js_wait_selector": _text,
+    "js_routes": _one_of("hash"),
+    "js_wait": _number(0, 60, "seconds that the browser waits before it looks at a page, from 0 to 60"),
     "js_timeout": _number(1, 600, "seconds that a page may take in the browser, from 1 to 600"),
     "discovery": _one_of("sitemap", "links"),
     "feeds": _whole(0, MOST_FEEDS, f"how many feeds of a host are read, from 0 to {MOST_FEEDS}"),

@@ -41,5 +41,6 @@ def judged(scope: Scope, link: Link, via: Via) -> tuple[Link, Admission]:
         admission = Admission(False, AdmissionReason.TOO_OLD, admission.entry)
     cap = (admission.entry.max_pages or 0) if admission.entry else 0
     if url != link.url or cap != link.cap:
-        link = replace(link, url=url, found=link.asked if link.asked != url else "", cap=cap)
+        asked = link.asked if "#" in url else link.asked.partition("#")[0]
+        link = replace(link, url=url, found=asked if asked != url else "", cap=cap)
     return link, admission

@@ -193,7 +193,7 @@ class _Planner:
         if not any(pieces):
             self.problem(f"{name}: empty, expected one or more http(s) URLs separated by commas")
             return []
-        found = [(piece, address(piece)) for piece in pieces if piece]
+        found = [(piece, address(piece, routes=True)) for piece in pieces if piece]
         for piece, url in found:
             if problem := behind_url(piece, "expected commas between URLs, and -a before each other argument"):
                 self.problem(f"{name}: {problem}")
@@ -293,15 +293,15 @@ def root_url(domain: str) -> str:
 
 
 def _page(url: str, priority: int = SEED_PRIORITY) -> Link:
-    return link_to(_address(url), priority=priority)
+    return link_to(_address(url, routes=True), priority=priority)
 
 
 def _sitemap(url: str, depth: int = 0) -> Link:
     return link_to(_address(url), priority=SITEMAP_PRIORITY, depth=depth, kind="sitemap")
 
 
-def _address(url: str) -> Address:
-    return address(url) or Address(url)
+def _address(url: str, *, routes: bool = False) -> Address:
+    return address(url, routes=routes) or Address(url)
 
 
 def _path(name: str, argument: str) -> Path:

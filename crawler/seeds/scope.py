@@ -191,19 +191,22 @@ class Scope:
             return 0.0, ""
         return entry.opens_at(self.clock()), entry.hours
 
-    def canonical(self, url: str, base: str | None = None) -> str | None:
+    def canonical(self, url: str) -> str | None:
         """`urls.canonicalize` without the parameters of FRONTIER_TRACKING_PARAMS and of the entries' `tracking`."""
-        return canonicalize(url, base, policy=self._policy)
+        return canonicalize(url, policy=self._policy, routes=self._has_routes(url))
 
-    def address(self, url: str, base: str | None = None) -> Address | None:
+    def address(self, url: str) -> Address | None:
         """`canonical`, with the spelling in which the URL was found."""
-        return address(url, base, policy=self._policy)
+        return address(url, policy=self._policy, routes=self._has_routes(url))
 
     def name_of(self, url: str) -> str:
         """What this crawl calls a URL that is canonical already: the same, less the parameters it does not count."""
-        if "?" not in url or self._policy is DEFAULT_POLICY:
+        if "#" not in url and ("?" not in url or self._policy is DEFAULT_POLICY):
             return url
         return self.canonical(url) or url
+
+    def _has_routes(self, url: str) -> bool:
+        return "#" in url and (entry := self.entry_of(url)) is not None and entry.js_routes == "hash"
 
     def grant(self, url: str) -> Grant:
         """What the crawl may keep a page as: asked once for each document."""
@@ -356,6 +359,7 @@ _NUMBERS: dict[str, tuple[type, ...]] = {
     "feeds": (int,),
     "ttl_days": (int, float),
     "js_timeout": (int, float),
+    "js_wait": (int, float),
 }
 _RENAMED = {"wait_selector": "js_wait_selector"}  # as a crawl that an earlier version began has it
 _ENTRY_FIELDS = {f.name: f for f in dataclasses.fields(AllowlistEntry) if f.compare}  # `line` is the file's

@@ -54,7 +54,7 @@ def _seed_line(number: int, text: str) -> SeedLine:
     name = text[: given.start()] if given else text
     if problem := behind_url(name, "expected one URL a line and nothing behind it but priority=N"):
         return SeedLine(number, "", problem=problem)
-    found = address(name)
+    found = address(name, routes=True)
     if found is None:
         return SeedLine(number, "", problem=not_a_url(text))
     url = found.asked

@@ -59,30 +59,40 @@ class _Parts(NamedTuple):
     path: str
     query: str
     sent: str = ""  # path and query as a browser sends them
+    route: str = ""  # behind the "#", where it names a page
 
 
-def address(url: str, base: str | None = None, *, policy: QueryPolicy = DEFAULT_POLICY) -> Address | None:
+def address(
+    url: str, base: str | None = None, *, policy: QueryPolicy = DEFAULT_POLICY, routes: bool = False
+) -> Address | None:
     """The canonical name of a URL, and the spelling in which it was found; None where `canonicalize` answers None.
 
     A spelling of more than `MAX_URL_LENGTH` characters is not kept: its name is asked for.
     """
-    parts = _parse(url, base)
+    parts = _parse(url, base, routes=routes)
     if parts is None or (name := _name(parts, policy)) is None:
         return None
-    found = f"{_origin(parts)}{parts.sent}"
+    found = f"{_origin(parts)}{parts.sent}{'#' if parts.route else ''}{parts.route}"
     return Address(name, "" if found == name or len(found) > MAX_URL_LENGTH else found)
 
 
-def canonicalize(url: str, base: str | None = None, *, policy: QueryPolicy = DEFAULT_POLICY) -> str | None:
+def canonicalize(
+    url: str, base: str | None = None, *, policy: QueryPolicy = DEFAULT_POLICY, routes: bool = False
+) -> str | None:
     """One spelling for one page, resolved against `base`; None where it is not an http(s) URL that can be crawled.
 
     Idempotent. Changes only what cannot change the page: case of scheme and host, IDN, default port, trailing dot of
     the host, dot segments, percent-encoding, fragment, tracking parameters, order of a form-like query. Never the case
-    of a path, never a double slash, never `index.html`.
+    of a path, never a double slash, never `index.html`. routes: a fragment that names a page (`is_route`) stays.
     None: other schemes, user info, control characters inside, unusable host or port, more than `MAX_URL_LENGTH`.
     """
-    parts = _parse(url, base)
+    parts = _parse(url, base, routes=routes)
     return None if parts is None else _name(parts, policy)
+
+
+def is_route(fragment: str) -> bool:
+    """True for what names a page of an application that a script draws: `/docs/start` and `!docs` (without the #)."""
+    return fragment.startswith(("/", "!")) and len(fragment) > 1
 
 
 def _name(parts: _Parts, policy: QueryPolicy) -> str | None:
@@ -90,6 +100,8 @@ def _name(parts: _Parts, policy: QueryPolicy) -> str | None:
     if query:
         query = policy.apply(query, normal_escapes(query), parts.host)
     result = f"{_origin(parts)}{path}{'?' if query else ''}{query}"
+    if parts.route:
+        result = f"{result}#{normal_escapes(parts.route)}"
     return result if len(result) <= MAX_URL_LENGTH else None
 
 
@@ -152,7 +164,7 @@ def path_and_query(url: str) -> str:
 
 def host_and_path(url: str) -> tuple[str, str]:
     """`host_of(url)` and `path_and_query(url)` for the price of one. Raises ValueError as they do."""
-    _, host, port, path, query, _ = _parts_of(url)
+    _, host, port, path, query, *_ = _parts_of(url)
     return (f"{host}:{port}" if port else host), (f"{path}?{query}" if query else path)
 
 
@@ -170,20 +182,20 @@ def printable(text: str) -> str:
     return repr(_USER_INFO.sub("…@", text[:100]))
 
 
-def _parse(url: str, base: str | None) -> _Parts | None:
+def _parse(url: str, base: str | None, *, routes: bool = False) -> _Parts | None:
     url = url.strip(_STRIPPED)
     if len(url) > _MAX_INPUT_LENGTH or _CONTROL.search(url):
         return None
     href = resolve(base or "", url)
-    return None if href is None else _split(href)
+    return None if href is None else _split(href, routes=routes)
 
 
-def _split(href: str) -> _Parts | None:
+def _split(href: str, *, routes: bool) -> _Parts | None:
     """Take the serialisation of a WHATWG parser apart; None where it is not crawlable."""
     scheme, separator, rest = href.partition("://")
     if scheme not in ("http", "https") or not separator:
         return None
-    whole, _, _ = rest.partition("#")
+    whole, _, fragment = rest.partition("#")
     rest, _, query = whole.partition("?")
     netloc, slash, path = rest.partition("/")
     head, _, port = netloc.rpartition(":")
@@ -191,7 +203,8 @@ def _split(href: str) -> _Parts | None:
     host = host.removesuffix(".")
     if port == "0" or "@" in netloc or not (host.startswith("[") or _HOST.fullmatch(host)):
         return None
-    return _Parts(scheme, host, port, slash + path, query, whole[len(netloc) :])
+    route = fragment if routes and is_route(fragment) else ""
+    return _Parts(scheme, host, port, slash + path, query, whole[len(netloc) :], route)
 
 
 def _parts_of(url: str) -> _Parts:

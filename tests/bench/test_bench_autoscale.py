@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.autoscale.__main__ import MANIFEST, bounds_table, pods_table
+from bench.autoscale.__main__ import MANIFEST, pods_table
 from bench.autoscale.hpa import UP_BY_DEFAULT, Autoscaler, Direction
 from bench.autoscale.simulated import Domains, depth, runnable, scenarios, simulate
 from crawler.frontier.client import Frontier
@@ -89,4 +89,3 @@ def test_the_simulated_figure_is_the_one_of_the_frontier(frontier_run):
 def test_the_page_of_benchmarks_shows_what_is_computed():
     page = (PROJECT / "docs/benchmarks.md").read_text()
     assert "\n".join(pods_table()) in page
-    assert "\n".join(bounds_table()) in page

@@ -86,6 +86,77 @@ def test_late_text_is_awaited_where_the_allowlist_names_its_selector_and_a_page_
     assert [prose(f"miller {n}") in text for n in range(3)] == [True] * 3
 
 
+def test_open_shadow_roots_and_frames_without_an_address_are_read_where_they_stand_and_replayed_alike(
+    tmp_path: Path, web: PolicyWeb
+) -> None:
+    shadow = f"""class Story extends HTMLElement {{ connectedCallback() {{
+            this.attachShadow({{mode: 'open'}}).innerHTML = '<style>p {{}}</style><section><slot></slot>'
+                + '<story-end></story-end><a href=/further>on</a></section>'; }} }}
+        class End extends HTMLElement {{ connectedCallback() {{ const root = this.attachShadow({{mode: 'open'}});
+            setTimeout(() => {{ root.innerHTML = '<p>{prose("end")}</p>'; }}, 300); }} }}
+        customElements.define('story-end', End); customElements.define('story-text', Story);
+        document.getElementById('root').innerHTML = '<story-text><p>{prose("slot")}</p></story-text>';"""
+    frames = f"""const root = document.getElementById('root'), inner = document.createElement('iframe');
+        root.innerHTML = '<p>{prose("before")}</p><iframe srcdoc="<p>{prose("srcdoc")}</p>"></iframe><iframe></iframe>'
+            + '<p>{prose("after")}</p><iframe src=/apart></iframe>';
+        const written = root.querySelectorAll('iframe')[1].contentDocument;
+        written.open(); written.write('<body><h2>Inside</h2><p>{prose("written")}</p>'); written.close();"""
+    here = web.site("127.0.0.2", {
+        "/shadow": page(f"<div id=root></div><script>{shadow}</script>"),
+        "/frames": page(f"<div id=root></div><script>{frames}</script>"),
+        "/apart": page(f"<main><p>{prose('apart')}</p></main>"),
+        "/further": page(f"<main><p>{prose('further')}</p></main>"),
+    })  # fmt: skip
+    done = crawl(tmp_path / "corpus", web, [f"{here}/shadow", f"{here}/frames"])
+    assert sorted(done.kept) == [f"{here}/{name}" for name in ("apart", "frames", "further", "shadow")]
+    text = done.kept[f"{here}/shadow"]["text"]
+    assert text.index(prose("slot")) < text.index(prose("end"))
+    text = done.kept[f"{here}/frames"]["text"]
+    places = [text.index(prose(name)) for name in ("before", "srcdoc", "written", "after")]
+    assert places == sorted(places)
+    assert prose("apart") not in text
+    assert done.kept[f"{here}/frames"]["render_signals"]["browser"]["refused"] == {"frame": 1}
+    again = replay(tmp_path / "again", tmp_path / "corpus", NETWORK_PORTS=web.port)
+    assert {url: r["text"] for url, r in again.kept.items()} == {url: r["text"] for url, r in done.kept.items()}
+
+
+def test_hash_routes_are_pages_where_the_allowlist_says_so_and_nowhere_else(tmp_path: Path, web: PolicyWeb) -> None:
+    texts = {name: prose(name) for name in ("start", "smith", "miller")}
+    routed = f"""const texts = {texts!r}, draw = () => {{
+            const name = location.hash.replace(/^#!?[/]?/, '') || 'start';
+            document.getElementById('root').innerHTML = '<main><p>' + texts[name] + '</p></main>'
+                + '<a href="#/smith">smith</a> <a href="#!miller">miller</a> <a href="#root">up</a>'; }};
+        addEventListener('hashchange', draw); draw();"""
+    shell = page(f"<div id=root></div><script>{routed}</script>")
+    here = web.site("127.0.0.2", {"/app": shell})
+    there = web.site("127.0.0.3", {"/app": drawn(prose("another"), more="root.innerHTML += '<a href=#/smith>on</a>'")})
+    allowlist = tmp_path / "allow.yaml"
+    allowlist.write_text(
+        f"- {{domain: '{here.removeprefix('http://')}', tier: A, licence: CC0, discovery: links, js_routes: hash}}\n"
+        f"- {{domain: '{there.removeprefix('http://')}', tier: A, licence: CC0, discovery: links}}\n"
+    )
+    done = crawl(tmp_path / "corpus", web, [f"{here}/app#/start", f"{there}/app#/start"], allowlist=allowlist)
+    wanted = {f"{here}/app#/start": "start", f"{here}/app#/smith": "smith", f"{here}/app#!miller": "miller"}
+    assert {url: r["text"] for url, r in done.kept.items() if url.startswith(here)} == {
+        url: texts[name] for url, name in wanted.items()
+    }
+    assert [url for url in done.kept if url.startswith(there)] == [f"{there}/app"]
+    assert not any("#" in url for url in done.rejected)
+    assert [path for path in web.asked["127.0.0.2"] if path.startswith("/app")] == ["/app"] * 3
+    again = replay(tmp_path / "again", tmp_path / "corpus", NETWORK_PORTS=web.port)
+    assert sorted(again.kept) == sorted(done.kept)
+
+
+def test_a_page_is_looked_at_after_the_seconds_that_the_allowlist_asks_for(tmp_path: Path, web: PolicyWeb) -> None:
+    late = f"setTimeout(() => {{ document.body.innerHTML = '<main><p>{prose('smith')}</p></main>' }}, 2500)"
+    here = web.site("127.0.0.2", {"/late": page(f"<div id=root></div><script>{late}</script>")})
+    allowlist = tmp_path / "allow.yaml"
+    entry = f"domain: '{here.removeprefix('http://')}', tier: A, licence: CC0"
+    allowlist.write_text(f"- {{{entry}, js_wait: 3}}\n")
+    done = crawl(tmp_path / "corpus", web, [f"{here}/late"], allowlist=allowlist)
+    assert done.kept[f"{here}/late"]["text"] == prose("smith")
+
+
 def test_the_archive_holds_both_and_a_replay_without_a_browser_writes_the_same_records(
     tmp_path: Path, web: PolicyWeb
 ) -> None:

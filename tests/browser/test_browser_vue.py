@@ -142,11 +142,9 @@ def test_what_a_page_would_send_is_not_sent_and_counted(crawled: tuple[CorpusCra
     assert prose("sailor").encode() not in done.everything
 
 
-def test_text_in_a_shadow_root_is_not_read(crawled: tuple[CorpusCrawl, PolicyWeb, str, str]) -> None:
+def test_text_in_an_open_shadow_root_is_read(crawled: tuple[CorpusCrawl, PolicyWeb, str, str]) -> None:
     done, _, here, _ = crawled
-    record = done.rejected[f"{here}/shadow"]
-    assert record["reason"] in {"no_text", "too_short"}
-    assert "browser" in record["render_signals"]
+    assert done.kept[f"{here}/shadow"]["text"] == prose("diver")
 
 
 def test_the_library_is_asked_for_once_for_all_pages_of_a_site(

@@ -112,6 +112,8 @@ def test_every_problem_is_reported_at_once_with_its_line() -> None:
         ("expires: 31.12.2026", "expires: expected a date such as 2026-12-31, found '31.12.2026'"),
         ('reviewer: "a\\nb"', "reviewer: expected one line of text, found 'a\\nb'"),
         ("js_timeout: 0", "js_timeout: expected seconds that a page may take in the browser, from 1 to 600, found '0'"),
+        ("js_wait: 61", "js_wait: expected seconds that the browser waits before it looks at a page, from 0 to 60, "
+         "found '61'"),
         ("js_wait_selector: ' '", "js_wait_selector: expected one line of text, found ' '"),
         ("discovery: crawl", "discovery: expected one of sitemap, links, found 'crawl'"),
         (

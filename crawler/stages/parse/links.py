@@ -9,6 +9,7 @@ from lxml.html import HtmlElement
 from crawler.document import Refresh
 from crawler.stages.parse.marks import WORST, mark_of, placed_links
 from crawler.stages.text.shadow_root import is_shadow_root
+from crawler.urls.canonicalize import is_route
 from crawler.urls.refresh import read_refresh
 from crawler.urls.resolve import resolve
 
@@ -23,16 +24,24 @@ _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 def links_of(
-    tree: HtmlElement, base: str, limit: int, parse: Parse, refresh: Refresh | None = None, *, charset: str = "utf-8"
+    tree: HtmlElement,
+    base: str,
+    limit: int,
+    parse: Parse,
+    refresh: Refresh | None = None,
+    *,
+    charset: str = "utf-8",
+    routes: bool = False,
 ) -> tuple[dict[str, int], int]:
-    """Absolute http(s) targets without fragment, unique, with their best marks, and how many there are beyond `limit`.
+    """Absolute http(s) targets, unique, with their best marks, and how many there are beyond `limit`.
 
     First those of a refresh and of frames, then the anchors in page order; none with rel=nofollow. `base`
-    is the URL that the page's relative links stand on. charset: in which the page's queries are encoded.
+    is the URL that the page's relative links stand on. charset: in which the page's queries are encoded. routes:
+    anchors keep fragments that name a page (`is_route`); no other fragment is kept.
     """
     found: dict[str, int] = {}
     beyond: set[str] = set()
-    for href, on, mark in _references(tree, base, parse, refresh):
+    for href, on, mark in _references(tree, base, parse, refresh, routes=routes):
         url = join(on, href if href.isascii() else in_charset(href, charset))
         if url is None:
             continue
@@ -54,10 +63,11 @@ def in_charset(href: str, charset: str) -> str:
 
     What the character set lacks is sent as a reference to a character ("&#1234;").
     """
-    before, mark, query = href.partition("?")
+    asked, hashed, fragment = href.partition("#")
+    before, mark, query = asked.partition("?")
     if query.isascii() or charset.startswith("utf"):
         return href
-    return before + mark + "".join(_sent(char, charset) for char in query)
+    return before + mark + "".join(_sent(char, charset) for char in query) + hashed + fragment
 
 
 def _sent(char: str, charset: str) -> str:
@@ -94,7 +104,9 @@ def refresh_of(tree: HtmlElement, page: str, earlier: Refresh | None) -> Refresh
     return chosen
 
 
-def _references(tree: HtmlElement, base: str, parse: Parse, refresh: Refresh | None) -> Iterator[tuple[str, str, int]]:
+def _references(
+    tree: HtmlElement, base: str, parse: Parse, refresh: Refresh | None, *, routes: bool
+) -> Iterator[tuple[str, str, int]]:
     """Reference, the URL that it stands on, and mark."""
     if refresh is not None and refresh.url:
         yield refresh.url, base, 0
@@ -104,7 +116,7 @@ def _references(tree: HtmlElement, base: str, parse: Parse, refresh: Refresh | N
     inner = list[tuple[HtmlElement, str]]()
     yield from _framed(tree, base, parse, inner, MAX_NESTED)
     for document, on in [(tree, base), *inner]:
-        yield from ((href, on, mark) for href, mark in _anchors(document).items())
+        yield from ((href, on, mark) for href, mark in _anchors(document, routes=routes).items())
 
 
 def _framed(
@@ -127,11 +139,13 @@ def _framed(
             yield href, base, 0
 
 
-def _anchors(tree: HtmlElement) -> dict[str, int]:
+def _anchors(tree: HtmlElement, *, routes: bool) -> dict[str, int]:
     """References of anchors as they are written, each once, with their best marks."""
     raw: dict[str, int] = {}
     for a, cost in placed_links(tree):
-        href = (a.get("href") or "").strip().partition("#")[0]
+        href, _, fragment = (a.get("href") or "").strip().partition("#")
+        if routes and is_route(fragment):
+            href = f"{href}#{fragment}"
         if not href or raw.get(href, WORST + 1) <= cost:  # a place in the page itself, or a mark that none can better
             continue
         rel = (a.get("rel") or "").lower()

@@ -207,7 +207,10 @@ def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     doc.canonical_link = from_links(doc.rel_links, doc.domain) or doc.canonical_link
     doc.nofollow = doc.nofollow or _says_nofollow(doc.metas)
     doc.refresh = refresh_of(tree, page, doc.refresh)
-    links, doc.links_beyond = links_of(tree, base, max_links, parse_html, doc.refresh, charset=doc.charset or "utf-8")
+    routes = doc.choices.get("js_routes") == "hash"
+    links, doc.links_beyond = links_of(
+        tree, base, max_links, parse_html, doc.refresh, charset=doc.charset or "utf-8", routes=routes
+    )
     doc.links, doc.link_marks = list(links), bytes(links.values())
     named = dict(reversed(doc.metas))
     shared = _property(said["meta"], "og:description")

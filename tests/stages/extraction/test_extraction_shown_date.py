@@ -105,6 +105,22 @@ def test_the_publication_stands_beside_an_update_or_a_comment_and_is_taken(both)
     assert date_of(f"<h1>The mill at the brook</h1>{both}") == DAY
 
 
+def test_a_date_in_the_headers_own_by_line_is_read_however_the_header_is_called():
+    header = (
+        '<article class="HeaderComment"><h1>The mill at the brook</h1><div class="HeaderComment_publishDate">'
+        "<span>Thursday,</span> <span>4 March 2021</span></div></article>"
+    )
+    assert date_of(header + "<p>The mill was built by two brothers from the valley.</p>" * 20) == DAY
+
+
+@pytest.mark.parametrize("name", ["date", "DC.date", "dcterms.date"])
+def test_a_date_that_is_shown_says_more_than_one_that_is_stated_without_saying_of_what(name):
+    vague = f'<meta name="{name}" content="2021-03-12">'
+    assert date_of(f"{vague}<h1>The mill at the brook</h1><p>4 March 2021</p>") == DAY
+    assert date_of(f"{vague}<h1>The mill at the brook</h1><p>Last updated: 9 May 2022</p>") == "2021-03-12"
+    assert date_of(f"{vague}<h1>The mill at the brook</h1><p>It was built.</p>") == "2021-03-12"
+
+
 def test_a_video_in_the_data_does_not_date_the_page():
     video = '{"@type": "VideoObject", "uploadDate": "2015-01-16"}'
     head = (

@@ -30,12 +30,14 @@ _FORMAT = "%Y-%m-%d"
 
 
 _STATED = (
-    "article:published_time", "article:published", "og:published_time", "datepublished", "date", "dc.date",
-    "dc.date.issued", "dcterms.created", "dcterms.date", "pubdate", "publishdate", "publish_date", "publication_date",
+    "article:published_time", "article:published", "og:published_time", "datepublished",
+    "dc.date.issued", "dcterms.created", "pubdate", "publishdate", "publish_date", "publication_date",
     "citation_publication_date", "citation_date", "parsely-pub-date", "sailthru.date", "publish-date",
     "originalpublicationdate", "cxenseparse:recs:publishtime", "article.published", "dc.date.created",
     "citation_online_date",
 )  # fmt: skip
+_VAGUE = ("date", "dc.date", "dcterms.date")
+"""What a program may fill with the day on which it made the file, or changed it: a date that is shown says more."""
 _DAY = re.compile(
     r"((?:19|20)\d\d)(?:[-/.年](0?[1-9]|1[0-2])[-/.月](0?[1-9]|[12]\d|3[01])(?!\d)"
     r"|(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=T|$))"
@@ -46,21 +48,35 @@ _EARLIEST = "1995-01-01"
 
 
 def read_date(
-    tree: Any, url: str, stated: Iterable[str], max_date: str | None = None, is_whole: bool = False
+    tree: Any,
+    url: str,
+    stated: Iterable[str],
+    max_date: str | None = None,
+    *,
+    is_whole: bool = False,
+    vague: Iterable[str] = (),
 ) -> str | None:
-    """ISO 8601 date of the page, or None. `stated`: what it states in data (`stated_dates`).
+    """ISO 8601 date of the page, or None. `stated`: what it states in data (`stated_dates`), `vague`: `vague_dates`.
 
     is_whole: these have all the JSON-LD, so that a date in it which is not among them is something else's.
 
-    In this order: the address, what is stated, then htmldate's readers: of `<meta>` in any
+    In this order: the address, what is stated, the date that it shows where one is stated vaguely, the vague one, then
+    htmldate's readers: of `<meta>` in any
     wording, of JSON-LD that is none, of addresses, `<abbr>` and elements whose class, id or property speaks of a date
     or a by-line. Dates after `max_date` (ISO 8601) and before 1995 count as mistakes. Where the installed htmldate has
     other inner parts than these, its own `find_date` answers, without its search through running text. Raises: whatever
     broken markup makes htmldate raise.
     """
-    days = (day for day, latest in _days(url, stated, max_date or "9999") if _EARLIEST <= day <= latest)
-    stated_day = next(filter(_is_in_the_calendar, days), None)
-    return stated_day or _by_htmldate(tree, url, max_date, is_whole) or shown_date(tree, url, max_date or "9999")
+    latest = max_date or "9999"
+    if day := _first_day(_days(url, stated, latest)):
+        return day
+    if day := _first_day(_days("", vague, latest)):
+        return shown_date(tree, url, latest, updates=False) or day
+    return _by_htmldate(tree, url, max_date, is_whole) or shown_date(tree, url, latest)
+
+
+def _first_day(days: Iterable[tuple[str, str]]) -> str | None:
+    return next((day for day, latest in days if _EARLIEST <= day <= latest and _is_in_the_calendar(day)), None)
 
 
 def stated_dates(times: Sequence[Any], head: Head, linked: Linked) -> Iterator[str]:
@@ -69,6 +85,11 @@ def stated_dates(times: Sequence[Any], head: Head, linked: Linked) -> Iterator[s
     published = (time for time in times if "pubdate" in time.attrib or "datePublished" in (time.get("itemprop") or ""))
     shown = (time.get("datetime") or "" for time in (*published, *times) if is_publication(time))
     yield from (*linked.published, *said, *linked.made, *shown)
+
+
+def vague_dates(head: Head) -> Iterator[str]:
+    """What a page states in `<meta>` as a date, without saying of what."""
+    return (head.first(name) for name in _VAGUE)
 
 
 def _is_in_the_calendar(day: str) -> bool:

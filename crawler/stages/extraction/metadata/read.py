@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from crawler.stages.extraction.metadata.author import find_author
-from crawler.stages.extraction.metadata.dates import read_date, stated_dates
+from crawler.stages.extraction.metadata.dates import read_date, stated_dates, vague_dates
 from crawler.stages.extraction.metadata.head import Head, read_head
 from crawler.stages.extraction.metadata.licence import find_licence
 from crawler.stages.extraction.metadata.linked import Linked, read_linked
@@ -54,7 +54,13 @@ def read_metadata(tree: Any, url: str, max_date: str | None = None, *, source: S
         title=_short(_attempt(find_title, found["h1"], url, head, linked.headline)),
         description=_short(head.first(*_DESCRIPTIONS)),
         author=_short(_attempt(find_author, tree, url, head, linked, source), _MAX_AUTHOR_CHARS),
-        pub_date=_attempt(read_date, tree, url, stated_dates(found["time"], head, linked), max_date, linked.is_whole),
+        pub_date=_attempt(
+            partial(read_date, is_whole=linked.is_whole, vague=vague_dates(head)),
+            tree,
+            url,
+            stated_dates(found["time"], head, linked),
+            max_date,
+        ),
         license_tag=_attempt(_licence, tree, url, found, (linked, addresses), source),
     )
 

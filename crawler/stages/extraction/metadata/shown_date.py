@@ -17,6 +17,8 @@ MAX_NODES = 4_000
 """Elements that are looked at."""
 SHORT = 160
 """Characters of a line that may be about its date."""
+HEADER = 600
+"""Characters of a header at most, which has the headline, by-line and date of its page."""
 _AROUND = 40
 """Characters beside a date in a line that is nothing but a date and who wrote it."""
 _BESIDE, _ALONE, _ENDS = 4, 16, 12
@@ -117,8 +119,11 @@ def is_publication(time: Any) -> bool:
     return not is_other and not is_elsewhere(time)
 
 
-def shown_date(tree: Any, url: str, latest: str) -> str | None:
-    """ISO 8601 day, not after `latest`; None where no date, or more than one, could be the page's."""
+def shown_date(tree: Any, url: str, latest: str, *, updates: bool = True) -> str | None:
+    """ISO 8601 day, not after `latest`; None where no date, or more than one, could be the page's.
+
+    updates: the date of an update is taken where no other stands there.
+    """
     place = Place.of(tree.get("lang") or "", url)
     texts = list(_texts(tree))
     headline = _headline(tree, texts)
@@ -126,7 +131,8 @@ def shown_date(tree: Any, url: str, latest: str) -> str | None:
     near = [line for line in lines if not _OTHER.search(line.text) or _PUBLISHED.search(line.text)]
     own = [line for line in near if not _UPDATED.search(line.text) or _PUBLISHED.search(line.text)]
     likely = [line for line in own if _is_about_its_date(line, headline)]
-    likely = likely or [line for line in near if _UPDATED.search(line.text) and line.text[-1:] != "."]  # the only one
+    if updates and not likely:
+        likely = [line for line in near if _UPDATED.search(line.text) and line.text[-1:] != "."]
     if not likely or (headline is None and len({line.day for line in likely}) > 1):
         return None
     return min(likely, key=_distance).day
@@ -165,25 +171,31 @@ def _lines(texts: list[tuple[Any, str]], headline: int | None, place: Place) -> 
 
 
 def _texts(tree: Any) -> Iterator[tuple[Any, str]]:
-    """Every text with the element that it stands in, without those parts of the page that are about other things."""
-    stack: list[tuple[Any, str | None]] = [(tree, None)]
+    """Every text with the element that it stands in, without those parts of the page that are about other things.
+
+    What stands in a header with the headline is about the page, however the header is called ("comment": an opinion).
+    """
+    stack: list[tuple[Any, str | None, bool]] = [(tree, None, False)]
     left, size = MAX_NODES, 0
     while stack and left:
-        element, text = stack.pop()
+        element, text, is_header = stack.pop()
         left -= 1
         if text is not None:
             yield element, text
             continue
         if element.tag in _NO_PLACE:
             continue
-        if element.tag not in {"html", "body", "main", "article"} and _is_named(element):
+        if not is_header and element.tag not in {"html", "body", "main"} and _is_named(element):
             size = size or len(tree.text_content())
-            if element.find(".//h1") is None and 2 * len(element.text_content()) < size:
+            chars = len(element.text_content())
+            if element.find(".//h1") is not None:
+                is_header = chars <= HEADER
+            elif element.tag != "article" and 2 * chars < size:
                 continue
         for child in reversed(element):
             if (tail := child.tail) and not tail.isspace():
-                stack.append((element, tail))
-            stack.append((child, None))
+                stack.append((element, tail, is_header))
+            stack.append((child, None, is_header))
         if (own := element.text) and not own.isspace():
             yield element, own
 
