@@ -1,8 +1,8 @@
 """`python -m bench.plan.limits --runs N --workers N`: no limit of a plan is exceeded by more than a page a worker.
 
 One corpus and its frontier over all runs, real worker processes; each run has another limit, and what was spent is read
-from the site's own log (requests, bytes of bodies) and from the records. Exit code 1 where a limit was exceeded by more, or not
-reached although pages were left.
+from the site's own log (requests, bytes of bodies) and from the records. Exit code 1 where a limit was exceeded by
+more, or not reached although pages were left.
 """
 
 from __future__ import annotations
