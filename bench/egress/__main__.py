@@ -26,7 +26,7 @@ from crawler.statkeys import DOWNLOAD_ERRORS
 from tests.browser.conftest import drawn, prose
 from tests.downloader.test_egress_crawl import DIRECT, GuardedWeb, Sites, figures
 from tests.middlewares.wire.policy_cases import to
-from tests.middlewares.wire.test_wire_guard import SPELLINGS
+from tests.middlewares.wire.test_wire_guard import SPELLINGS, listening_on_ipv6
 from tests.plan.conftest import Mill
 from tests.support.corpus_crawl import SETTINGS, CorpusCrawl, crawl, finished, start_crawl
 from tests.support.forward_proxies import KINDS, PASSWORD, USER, ForwardProxy
@@ -38,6 +38,16 @@ from tests.support.serving import Gate, article
 FIRST, SECOND = "127.99.0.1", "127.99.0.2"
 DELAY, FASTER = 0.25, 1.05
 """Seconds between two requests to a site; by how much a site may be asked more often before it counts (clocks)."""
+CLOSED = (
+    *SPELLINGS,
+    "[64:ff9b::7fc8:1]",
+    "[2002:7fc8:1::]",
+    "[::127.200.0.1]",
+    "127.200.00.01",
+    "0x7FC80001",
+    "%31%32%37.200.0.1",
+)
+"""Those of the tests, and addresses that carry the closed one: NAT64 (RFC 6052), 6to4 (RFC 3056), IPv4-compatible."""
 Found = Iterator[tuple[str, bool]]
 """What was seen, and whether it is as it should be."""
 
@@ -47,9 +57,13 @@ def spellings(folder: Path, _: argparse.Namespace) -> Found:
     os.environ["PORTER"] = f"{USER}:{PASSWORD}"
     for kind in KINDS:
         source = _source(kind, FIRST)
-        with GuardedWeb() as web, ForwardProxy(kind, folder / kind, source, login=True) as proxy:
-            urls = [f"http://{host}:{web.port}/page" for host in SPELLINGS]
-            robots = "".join(f"Sitemap: http://{host}:{web.port}/sitemap.xml\n" for host in SPELLINGS)
+        with (
+            GuardedWeb() as web,
+            listening_on_ipv6(web.port) as arrived,
+            ForwardProxy(kind, folder / kind, source, login=True) as proxy,
+        ):
+            urls = [f"http://{host}:{web.port}/page" for host in CLOSED]
+            robots = "".join(f"Sitemap: http://{host}:{web.port}/sitemap.xml\n" for host in CLOSED)
             links = "".join(f'<a href="{url}?linked">here</a>' for url in urls)
             ways = {f"/to/{n}": to(f"{url}?redirected") for n, url in enumerate(urls) if url.isascii()}
             page = Answer(body=article("guard") + links.encode())
@@ -58,9 +72,14 @@ def spellings(folder: Path, _: argparse.Namespace) -> Found:
             here = f"http://127.4.0.1:{web.port}"
             done = crawl(folder / kind / "corpus", [*urls, f"{here}/page", *(here + way for way in ways)], web.port,
                          CRAWLER_CONTACT="https://example.org/bot", EGRESS_PROXIES=proxy.url)  # fmt: skip
-            held = done.returncode == 0 and set(web.connected) == {"127.4.0.1"} and web.sources == {source or DIRECT}
+            held = (
+                done.returncode == 0
+                and not arrived
+                and set(web.connected) == {"127.4.0.1"}
+                and web.sources == {source or DIRECT}
+            )
             told = PASSWORD.encode() in done.everything
-            text = f"{kind}: {len(SPELLINGS)} spellings, four ways each: connected to {_set(web.connected)}"
+            text = f"{kind}: {len(CLOSED)} spellings, four ways each: connected to {_set(web.connected)}"
             yield (
                 f"{text}; login {'TOLD' if told else 'not told'}",
                 held and not told and set(done.kept) == {f"{here}/page"},
