@@ -42,7 +42,7 @@ class Campaign:
         self._folder, self._town = folder, town
         self._sites = list(range(SITES))
         self._next = SITES
-        self._settings: dict[str, object] = {"COST_REQUEST": 1}
+        self._settings: dict[str, Any] = {"COST_REQUEST": 1}
         self._pages = pages
         self.rows: list[Row] = []
         self._write()

@@ -60,7 +60,7 @@ class Town(LoopbackServer):
         return [one for one in self.log[before:] if site in ("", one.site)]
 
 
-def plan_text(town: Town, where: str, limits: Mapping[str, Any], *, workers: int = 1, **settings: object) -> str:
+def plan_text(town: Town, where: str, limits: Mapping[str, Any], *, workers: int = 1, **settings: Any) -> str:
     """`crawl.yaml` of a crawl of the town. where: YAML of the keys that say where it begins."""
     given = SETTINGS | {"NETWORK_PORTS": town.port} | settings
     lines = ["name: town", "corpus: corpus", f"workers: {workers}", where, f"limits: {json.dumps(limits)}", "settings:"]

@@ -53,7 +53,7 @@ def run(folder: Path, kills: int, seed: int) -> Result:
     chance, result = random.Random(seed), Result()  # not for secrets
     with mock_cluster("pages", PARTITIONS) as broker, (folder / "sender.log").open("ab") as log:
         line = Line(folder / "corpus", f"kafka://{broker.address}/pages", folder)
-        corpus = Corpus(line.corpus, chance)
+        corpus = Corpus(folder / "corpus", chance)
         corpus.change()
         words = [sys.executable, "-m", "crawler.commands.gristmill", "stream", str(line.corpus), "--to", line.url]
         sender: subprocess.Popen[bytes] | None = None
@@ -119,7 +119,7 @@ def _told(address: str) -> tuple[int, int]:
             while read < end:
                 for one in consumer.consume(500, 0.2):
                     if one.error() is None:
-                        value, read = orjson.loads(one.value()), one.offset() + 1
+                        value, read = orjson.loads(one.value() or b""), (one.offset() or 0) + 1
                         seen[lane, value["epoch"], value["sequence"]] += 1
     finally:
         consumer.close()
