@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,12 +88,12 @@ def kept_of(folder: Path) -> Counter[str]:
     return Counter(str(record["domain"]).partition(":")[0] for path in files for record in read_records(place, path))
 
 
-def campaign(folder: Path, runs: int, workers: int, size: float, say: Any = print) -> list[Ended]:
+def campaign(folder: Path, runs: int, workers: int, size: float, kinds: Sequence[str], say: Any = print) -> list[Ended]:
     """All runs, one after the other."""
     found = []
     with Town(PAGES) as town:
         for number in range(runs):
-            one = run(folder, town, KINDS[number % len(KINDS)], number, workers, size)
+            one = run(folder, town, kinds[number % len(kinds)], number, workers, size)
             bound = f"limit {one.limit:10,.0f} spent {one.spent:10,.0f}"
             say(f"{number + 1:3} {one.kind:12} {bound} over by {one.over:+.2f} pages ({one.seconds:.0f} s)", flush=True)
             found.append(one)
@@ -106,9 +106,10 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--pages", type=float, default=25, help="that a limit leaves to a run (25)")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="one run after the other (all)")
     opts = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = campaign(Path(folder), opts.runs, opts.workers, opts.pages)
+        found = campaign(Path(folder), opts.runs, opts.workers, opts.pages, opts.kinds)
     print(f"{machine()}, commit {commit()}")
     worst = max(one.over for one in found)
     short = sum(one.over <= -1 for one in found)

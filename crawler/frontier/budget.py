@@ -125,6 +125,13 @@ async def spent_of_seeds(shards: Shards) -> dict[str, dict[str, float]]:
     return {scope: _figures(figures) for scope, figures in named.items()}
 
 
+async def counts_seeds(shards: Shards) -> bool:
+    """True where what seeds spend is counted: a run of the crawl has limited them."""
+    redis = shards.connection.redis
+    keys = [f"{shards.prefix(shard)}spent:seeds" for shard in range(shards.limits.shards)]
+    return any([await shards.connection.patiently(lambda key=key: redis.exists(key)) for key in keys])  # type: ignore[misc]
+
+
 async def limited_seeds(shards: Shards) -> dict[str, str]:
     """Scopes that a limit of a seed has stopped, with the limit, such as "kept: 50"."""
     found: dict[str, str] = {}

@@ -347,7 +347,7 @@ class Scheduler(BaseScheduler):
             stir=self._prefetch.stir,
             failed=self._stop_crawl,
             backoff=self._config.frontier.retry_backoff_seconds,
-            **({"judged": purse.seeds.judged} if purse.seeds is not None else {}),
+            judged=purse.judged,
         )
         self.ending = Ending(self._engine, self._stats, self.frontier.connection, lambda: len(self._in_flight))
         heartbeat = Heartbeat(self._engine, self._stats, self.frontier, self._in_flight, hands, recover=self._recover)

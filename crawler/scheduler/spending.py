@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from crawler.config.budget import ALL, RUN, SEED, budget_of
-from crawler.frontier.budget import Budget, Spending, limited_seeds
+from crawler.frontier.budget import Budget, Spending, counts_seeds, limited_seeds
 from crawler.frontier.outcome import KEPT as IS_KEPT
 from crawler.frontier.outcome import kind_of
 from crawler.statkeys import BROWSER_MS, KEPT, LEASED, LIMITED, REQUESTS, RESPONSE_BYTES, stages_cpu_ms
@@ -34,7 +34,7 @@ class Purse:
     """Asks the budget before a lease; without FRONTIER_BUDGET it gives everything and asks nobody.
 
     `empty`: a limit is reached, no URL is leased any more; what is in hand is finished. `most`: pages that this worker
-    may keep, 0 = any number. `seeds`: the limits of seeds, None where there are none.
+    may keep, 0 = any number. `seeds`: the limits of seeds, None where there are none and have been none.
     """
 
     def __init__(
@@ -51,19 +51,25 @@ class Purse:
         entries = config.frontier.budget
         limits, _ = budget_of(entries)
         self._budget = Budget(frontier, entries, largest, dearest) if {ALL, RUN} & limits.keys() else None
-        self.seeds = None
-        if SEED in limits:
-            self.seeds = SeedPurse(
-                frontier, in_flight, self._prices, lambda scope: Budget(frontier, entries, largest, dearest, scope)
-            )
+        self._seeds = SeedPurse(
+            frontier, in_flight, self._prices, lambda scope: Budget(frontier, entries, largest, dearest, scope)
+        )
+        self.seeds = self._seeds if SEED in limits else None
 
     async def begin(self) -> None:
-        """Seeds that an earlier run had stopped go on, where the limits leave them room now."""
+        """Seeds that an earlier run had stopped go on, where the limits leave them room now.
+
+        Once a run has counted what seeds spend every later one does: a limit may be set again.
+        """
+        if self.seeds is None and await counts_seeds(self._frontier):
+            self.seeds = self._seeds
         for scope in await limited_seeds(self._frontier):
-            if self.seeds is not None:
-                await self.seeds.look_again(scope)
-            else:
-                await Budget(self._frontier, (), 0.0, 0.0, scope).ask(0, 0, Spending(), leaves=True)
+            await self._seeds.look_again(scope)
+
+    def judged(self, lease: Lease, doc: Document | None) -> None:
+        """A page is through."""
+        if self.seeds is not None:
+            self.seeds.judged(lease, doc)
 
     async def room(self, wanted: int) -> int:
         """How many of `wanted` URLs may be leased now."""

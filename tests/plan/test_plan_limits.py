@@ -73,6 +73,14 @@ def test_a_seed_keeps_no_more_than_it_may_over_its_runs_and_a_higher_limit_lets_
         assert (said["fetch"], said["by"]) == (6, "limits of seeds")
         assert desk.plan("run").code == 0, desk.calls[-1].err
         assert fetched() == 16
-        shutil.rmtree(desk.folder / "corpus" / "frontier")
+        desk.write(plan_text(town, seeds, {"run": {"fetched": 4}}, CONCURRENT_REQUESTS_PER_DOMAIN=4, COST_REQUEST=1))
         assert desk.plan("run").code == 0, desk.calls[-1].err
-        assert fetched() == 16, "a frontier that was lost began to count at nothing"
+        assert 20 <= fetched() <= 21
+        (crawl,) = desk.facts("status")["crawls"]
+        told = sum(one["spent"]["fetched"] for one in crawl["seeds"])
+        assert told == fetched(), "a run without limits of seeds was not counted"
+        shutil.rmtree(desk.folder / "corpus" / "frontier")
+        desk.write(plan_text(town, seeds, limits, CONCURRENT_REQUESTS_PER_DOMAIN=4, COST_REQUEST=1))
+        before = fetched()
+        assert desk.plan("run").code == 0, desk.calls[-1].err
+        assert fetched() == before, "a frontier that was lost began to count at nothing"
