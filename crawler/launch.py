@@ -22,6 +22,7 @@ from scrapy.utils.python import global_object_name
 from crawler.botauth import configured as botauth
 from crawler.browser import find
 from crawler.config import Config, ConfigError, declared
+from crawler.config.budget import SEED, budget_of
 from crawler.config.text import PROFILE_NAMES
 from crawler.dataset.registry.behind import refusals_of
 from crawler.dedup.index import DedupError
@@ -218,7 +219,9 @@ async def _knock(config: Config, url: str, scope: Scope, *, retry: bool) -> None
             place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
             warn_if_behind(await frontier.counts(), config, place)
         if config.frontier.budget:
-            await begin_from(frontier, await asyncio.to_thread(spent_before, config))
+            spent, of_scopes = await asyncio.to_thread(spent_before, config)
+            limits, _ = budget_of(config.frontier.budget)
+            await begin_from(frontier, spent, of_scopes if SEED in limits else {})
         await _try_again(frontier, config, everything=retry)
     finally:
         await frontier.close()

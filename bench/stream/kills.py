@@ -120,7 +120,7 @@ def run(folder: Path, kills: int, seed: int) -> Result:
             for _ in range(kills):
                 for name, life in lives.items():
                     if life is None or life.poll() is not None:
-                        lives[name] = _started(words[name], logs[name])
+                        lives[name] = started(words[name], logs[name])
                 result.changes[corpus.change()] += 1
                 time.sleep(chance.uniform(0.0, LONGEST))
                 victim = chance.choice(["sender", "sender", "consumer", "server", "server", "emptied server"])
@@ -142,7 +142,8 @@ def run(folder: Path, kills: int, seed: int) -> Result:
     return result
 
 
-def _started(words: list[str], log: Any) -> subprocess.Popen[bytes]:
+def started(words: list[str], log: Any) -> subprocess.Popen[bytes]:
+    """A process of the project that says everything into a file."""
     return subprocess.Popen(words, cwd=PROJECT, env=clean_environment(), stdout=log, stderr=log)
 
 

@@ -29,6 +29,7 @@ from crawler.document import DropReason, Reason, Rendering
 from crawler.policy.facts import user_agent
 from crawler.policy.headers import escaped
 from crawler.runtime import config_of
+from crawler.scheduler.scheduler import frontier_of
 from crawler.statkeys import BROWSER_MS
 from crawler.version import __version__
 
@@ -131,6 +132,8 @@ class Renderer:
             self._page_seconds += 0.2 * (seconds - self._page_seconds)
             if self._crawler.stats is not None:
                 self._crawler.stats.inc_value(BROWSER_MS, round(1000 * seconds))
+            if (scheduler := frontier_of(self._crawler)) is not None:
+                scheduler.charge(visit.url, browser_ms=1000 * seconds)
             self._active -= 1
             self._since_start += 1
             if not self._active:

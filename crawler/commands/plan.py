@@ -24,6 +24,7 @@ from crawler.plan.model import Plan
 from crawler.plan.read import read
 from crawler.plan.run import run
 from crawler.plan.seeds import seeds_of
+from crawler.plan.state import Runs
 from crawler.plan.status import as_run, standing, versions
 from crawler.plan.tasks import as_facts, tasks_of
 from crawler.problems import InputError
@@ -62,15 +63,18 @@ def _declare_steps(parser: argparse.ArgumentParser) -> None:
     _declare(parser)
     parser.add_argument("--kubernetes", metavar="IMAGE", help="print a Job for Kubernetes instead, of this image")
     parser.add_argument("--schedule", metavar="CRON", default="", help="make it a CronJob, such as '15 3 * * *'")
+    parser.add_argument("--run", metavar="NAME", default="", help="make it a Job for each task, all of this run")
 
 
 def _steps(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a crawl's settings stand in the plan
-    if opts.schedule and not opts.kubernetes:
-        raise WrongCall("--schedule goes with --kubernetes IMAGE")
+    if (opts.schedule or opts.run) and not opts.kubernetes:
+        raise WrongCall(f"--{'schedule' if opts.schedule else 'run'} goes with --kubernetes IMAGE")
+    if opts.schedule and opts.run:
+        raise WrongCall("--run names one run, and --schedule begins one after the other: give one of the two")
     plan = _checked(opts)
     facts = as_facts(plan, opts.config_of) | {"kubernetes": None}
     if opts.kubernetes:
-        facts["kubernetes"] = manifests(plan, opts.kubernetes, opts.schedule)
+        facts["kubernetes"] = manifests(plan, opts.kubernetes, opts.schedule, opts.run and Runs(plan).chosen(opts.run))
         return Answer(facts, [yaml.safe_dump_all(facts["kubernetes"], sort_keys=False).rstrip()])
     return Answer(facts, [f"{task['name']}: {' '.join(task['command'])}" for task in facts["tasks"]])
 
@@ -80,6 +84,7 @@ def _declare_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", metavar="NAME", help="of the run (default: the one that is not finished, else a new)")
     parser.add_argument("--only", metavar="TASK", help="this task alone, for a scheduler; those before it are done")
     parser.add_argument("--wait", action="store_true", help="where another process is at work on it, wait for its end")
+    parser.add_argument("--after", action="store_true", help="with --only: wait until the tasks before it are done")
 
 
 def _say(text: str) -> None:
@@ -97,6 +102,7 @@ def _run(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a c
             asked=opts.run,
             only=opts.only,
             wait=opts.wait,
+            after=opts.after,
             say=_say,
         )
         found = versions(opts.only, plan, ended.run)
@@ -145,8 +151,9 @@ def _diff(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # a 
             continue
         end = f"until {one['by']}" if one["by"] else "and what links lead to"
         pages = number_of(one["fetch"], "page")
+        again = f"({one['due']:,} of them again) " * bool(one["due"])
         lines.append(
-            f"{one['name']}: would fetch {pages} {end}, keep {one['keep']:,}, receive {one['bytes']:,} "
+            f"{one['name']}: would fetch {pages} {again}{end}, keep {one['keep']:,}, receive {one['bytes']:,} "
             f"bytes, cost {one['money']:g}"
         )
         lines += [f"{one['name']}: {count:,} kept pages are not admitted any more: {reason}; `gristmill dataset "
@@ -183,7 +190,7 @@ STEPS = Work(
             "in the order in which they run: name; kind (crawl, gates, step); command; call, which a scheduler gives, "
             "with {run} for the name of the run; inputs; outputs; after; config_digest of a crawl",
         ),
-        "kubernetes": ("list of object or null", "with --kubernetes: the claim of the volume and the Job or CronJob"),
+        "kubernetes": ("list of object or null", "with --kubernetes: the claim of the volume and the Jobs or CronJob"),
     },
 )
 
@@ -207,7 +214,8 @@ STATUS = Work(
         "crawls": (
             "list of object",
             "name; spent, by figure, over all runs; limit of all runs, or of this one, that is reached, or empty; "
-            "seeds: seed (domain), state (complete, not begun, not finished, stopped by …), done, waiting of each",
+            "seeds: seed (domain), state (complete, not begun, not finished, stopped by …), done, waiting of each; "
+            "spent, by figure, where seeds are limited",
         ),
         "tasks": ("list of object", "name, kind, state (waiting, running, cut off, failed, done), code and at of each"),
     },
@@ -220,8 +228,9 @@ DIFF = Work(
         "changes": ("list of object", "key, before and after of what differs from the plan of the latest run"),
         "crawls": (
             "list of object",
-            "name; fetch, keep, bytes, money: estimates for the next run, null before the first; by: the limit that "
-            "ends it, or empty; left_out: kept pages that the seeds do not admit any more, by reason",
+            "name; fetch, keep, bytes, money: estimates for the next run, null before the first; due: of fetch, pages "
+            "whose next visit has come; by: the limit that ends it, or empty; left_out: "
+            "kept pages that the seeds do not admit any more, by reason",
         ),
     },
 )

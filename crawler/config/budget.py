@@ -1,4 +1,4 @@
-"""FRONTIER_BUDGET: what a crawl may spend, as entries such as kept:500 and run.money:5."""
+"""FRONTIER_BUDGET: what a crawl may spend, as entries such as kept:500, run.money:5 and seed.kept:50."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ FIGURES: Mapping[str, str] = {
     "money": "price of it all by the COST_ settings",
 }
 """What can be limited, in the order of the script."""
-ALL, RUN = "in_all", "run"
+ALL, RUN, SEED = "in_all", "run", "seed"
+OF_SEED = tuple(name for name in FIGURES if name != "fetched")
+"""What a seed can be limited in here: pages taken of it are FRONTIER_MAX_PAGES_PER_DOMAIN."""
 _NAME = "run.name"
 
 
 def budget_of(entries: Sequence[str]) -> tuple[dict[str, dict[str, float]], str]:
-    """Bounds by reach (in_all, run) and figure, and the name of the run. Raises: ValueError, "expected …"."""
+    """Bounds by reach (in_all, run, seed) and figure, and the name of the run. Raises: ValueError, "expected …"."""
     found: dict[str, dict[str, float]] = {}
     run = ""
     for entry in entries:
@@ -26,13 +28,16 @@ def budget_of(entries: Sequence[str]) -> tuple[dict[str, dict[str, float]], str]
         if name == _NAME:
             run = value
             continue
-        reach, figure = (RUN, name.removeprefix("run.")) if name.startswith("run.") else (ALL, name)
+        of, dot, figure = name.rpartition(".")
+        reach = of if of in (RUN, SEED) else ALL if not dot else ""
         try:
             bound = float(value)
         except ValueError:
             bound = math.nan
-        if figure not in FIGURES or not (math.isfinite(bound) and bound > 0):
+        if not reach or figure not in FIGURES or not (math.isfinite(bound) and bound > 0):
             raise ValueError(f"expected {', '.join(FIGURES)} with a number above 0, such as kept:500, not {entry!r}")
+        if reach == SEED and figure not in OF_SEED:
+            raise ValueError(f"expected FRONTIER_MAX_PAGES_PER_DOMAIN for pages of a seed, not {entry!r}")
         if figure in found.setdefault(reach, {}):
             raise ValueError(f"expected {name} once")
         found[reach][figure] = bound

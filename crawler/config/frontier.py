@@ -50,7 +50,8 @@ class FrontierConfig:
                              "0 = no limit", minimum=0, digest=False)  # fmt: skip
     budget: tuple[str, ...] = setting("FRONTIER_BUDGET", (), "what the crawl may spend, all workers and runs together: "
                                       "fetched, kept, bytes, hours or money (by the COST_ settings), such as "
-                                      "kept:500,money:5; of one run: run.kept:50,run.name:NAME; empty = no limit",
+                                      "kept:500,money:5; of one run: run.kept:50,run.name:NAME; of each politeness "
+                                      "scope: seed.kept:50; empty = no limit",
                                       check=check_budget, digest=False)  # fmt: skip
     max_pages_per_domain: int = setting("FRONTIER_MAX_PAGES_PER_DOMAIN", 0, "pages taken of one domain, sitemap files "
                                         "not counted; 0 = no cap", minimum=0)  # fmt: skip

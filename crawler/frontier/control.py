@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from crawler.frontier.model import FOREVER, Mode
-from crawler.frontier.shards import Shards, ms
+from crawler.frontier.model import Mode
+from crawler.frontier.shards import Shards
 
 
 class Control:
@@ -22,7 +22,7 @@ class Control:
 
     async def pause(self, scope: str) -> bool:
         """No worker asks this scope until `resume`. False: it was paused already."""
-        return bool(await self._shards.run_on_scope("pause", scope, ms(FOREVER)))
+        return bool(await self._shards.run_on_scope("pause", scope))
 
     async def unpurge(self, scope: str) -> bool:
         """A purged scope takes new URLs again. False: it was not purged."""

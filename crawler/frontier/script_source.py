@@ -11,12 +11,13 @@ from crawler.frontier.member import lua_front, lua_members
 from crawler.server.client import Script
 
 SCRIPTS = Path(__file__).with_name("scripts")
-_WITH_VISITS = frozenset({"ack", "adopt", "recall", "sweep", "hasten"})
+_WITH_VISITS = frozenset({"ack", "adopt", "recall", "sweep", "hasten", "due"})
 _WITH_VALUE = frozenset({"put", "lease", "ack", "requeue"})
+_WITH_PAUSING = frozenset({"pause", "resume", "budget"})
 _BUSIEST = frozenset({"lease", "ack", "finish", "extend"})
 _ALWAYS = frozenset(
     {"ack", "finish", "nack", "hold", "extend", "lease", "reserve", "address", "block", "clock", "delay",
-     "budget", "prefer", "mode", "pause", "resume", "purge"}
+     "budget", "spent", "prefer", "mode", "pause", "resume", "purge"}
 )  # fmt: skip
 """Scripts that run at full memory, too: they free some, or a person or a site asks for less."""
 _DIRTY = "redis.call('DEL', KEYS[1] .. 'none')\n"
@@ -33,6 +34,7 @@ def script_source(name: str) -> Script:
     shared = ["common"]
     shared += ["visits"] if name in _WITH_VISITS else []
     shared += ["focus", "value"] if name in _WITH_VALUE else []
+    shared += ["pausing"] if name in _WITH_PAUSING else []
     shapes = ["shapes"] if name in _WITH_VALUE else []
     if name == "ack":
         parts = ["tally", *shapes, _as_function(shared), "lazy", "requests", "outcomes", name]

@@ -78,6 +78,18 @@ class Visits:
         self._recrawled = True
         return moved
 
+    async def due(self, intervals: Intervals) -> int:
+        """How many URLs `sweep` would bring back now; changes nothing."""
+        cutoff, found = int(self._shards.now() * 1000), 0
+        for shard in range(self._shards.limits.shards):
+            seen = 0
+            while True:
+                part, looked = await self._shards.run("due", shard, [cutoff, _SWEEP_BATCH, intervals.plan(), seen])
+                found, seen = found + part, seen + looked
+                if looked < _SWEEP_BATCH:
+                    break
+        return found
+
     async def hasten(self, changed: Iterable[tuple[str, float]]) -> int:
         """These canonical URLs were changed at these times: due at once where the last visit is older.
 

@@ -63,7 +63,10 @@ def job_of(place: Place, tool: Asking, opts: argparse.Namespace, load: Load, now
     tiers = _tiers(opts.licence_tiers, here=model.is_here)
     lifetimes = Lifetimes.of(load().storage.document_ttl_days)
     pages = Pages(place, tiers, lifetimes, now, opts.sample, opts.seed)
-    budget = None if opts.budget is None else budget_of(opts.budget, prices)
+    try:
+        budget = None if opts.budget is None else budget_of(opts.budget, prices)
+    except InputError as error:
+        raise WrongCall(f"{error}") from None
     job = LlmJob(place, tool, model, prices, pages, budget, opts.again)
     price = job.price
     if budget is None and not opts.dry_run and (price.input or price.output):

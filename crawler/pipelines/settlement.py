@@ -71,6 +71,8 @@ HELD_AT_ONCE = 256
 """URLs on hold that are written together: each commit waits for the disk."""
 BREAKER = "breaker"
 """What a note begins with that the scripts leave where a host is left alone (`nack.lua`)."""
+NOTE_SECONDS = 30.0
+"""How often the counters of a running crawl are handed over: a killed run has them as they were then."""
 HELD_REPORT_SECONDS = 30.0
 """Workers of one crawl end within this time of each other; only the first reports what is on hold."""
 
@@ -88,6 +90,7 @@ class Settlement:
         self._foreign = ForeignVerdicts()
         self._now = clock_of(crawler)
         self._began = 0.0
+        self._noting: asyncio.Task[None] | None = None
         self._aside: set[asyncio.Task[None]] = set()  # held here, or they would be collected
         sink.on_failure.append(self._stop)
 
@@ -119,8 +122,16 @@ class Settlement:
             if scheduler is not None:
                 await settle_recovered(scheduler.frontier, self._config, self._sink.corpus, recovered)
                 self._began = scheduler.frontier.now()
+            self._noting = asyncio.ensure_future(self._note_now_and_then())
         except (StorageError, PoolError, FrontierError) as error:
             refuse_to_start(self._crawler, error)
+
+    async def _note_now_and_then(self) -> None:
+        """What a run has spent stands in the corpus before its end, which a kill takes from it."""
+        while True:
+            await asyncio.sleep(NOTE_SECONDS)
+            counters = self._counters()
+            self._sink.tell(lambda counters=counters: self._sink.corpus.note(counters))  # type: ignore[misc]
 
     async def process_item(self, doc: Document) -> Document:
         """Nothing left to decide."""
@@ -128,6 +139,8 @@ class Settlement:
 
     async def close_spider(self) -> None:
         """Report what is still on hold, seal the files, stop the workers."""
+        if self._noting is not None:
+            self._noting.cancel()
         try:
             await self._report_held()
             await self._report_waiting()

@@ -1,23 +1,27 @@
 """What a changed plan would do, before it runs: what changed since the last run, and an estimate from the corpus.
 
-The corpus says what a page has brought and cost so far (the accounts of the report), the frontier how many URLs wait
-and what was spent, the scope of the new seeds which kept pages it no longer admits.
+The runs say what a page has brought and cost so far (`brought.py`), the frontier how many URLs wait and what was spent,
+the scope of the new seeds which kept pages it no longer admits.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.dataset.query import query
-from crawler.frontier.budget import spent_of
+from crawler.frontier.budget import spent_of, spent_of_seeds
 from crawler.frontier.operate import with_frontier
-from crawler.observe.report import accounts
+from crawler.frontier.overview import overview
 from crawler.observe.report.costs import Prices
+from crawler.plan.brought import brought_by
 from crawler.plan.model import IN_ALL, RUN, SEED, Crawl, Plan
 from crawler.plan.read import read
+from crawler.plan.seeds import scopes_of
 from crawler.plan.state import Runs
+from crawler.recrawl.visit import Intervals
 from crawler.seeds.arguments import plan_of
 from crawler.seeds.scope import AdmissionReason
 from crawler.server.location import is_at_hand
@@ -28,6 +32,24 @@ if TYPE_CHECKING:
 
     from crawler.config import Config
     from crawler.frontier.client import Frontier
+
+
+class _Frontier(NamedTuple):
+    """What the frontier knows.
+
+    by_scope: URLs that wait, of each politeness scope in which a seed lies now (admitted). asked: scopes of which a URL
+    is done. due: URLs whose next visit has come. seen: all that it has ever taken. spent: by figure. of_seeds: the same
+    of each scope, None without limits of seeds. now: its time.
+    """
+
+    by_scope: Mapping[str, int]
+    admitted: frozenset[str]
+    asked: frozenset[str]
+    due: int
+    seen: int
+    spent: Mapping[str, float]
+    of_seeds: Mapping[str, Mapping[str, float]] | None
+    now: float
 
 
 def changes(plan: Plan, known: Collection[str]) -> list[dict[str, str]]:
@@ -78,43 +100,64 @@ def _flat(plan: Plan) -> dict[str, str]:
 def estimate(crawl: Crawl, config: Config) -> dict[str, Any]:
     """What the next run of a crawl would bring. Numbers are None where nothing is known yet.
 
-    fetch: pages; keep, bytes, money by what a page brought so far. by: the limit that ends the run, or empty: then
-    links that nobody has found yet may come on top. left_out: kept pages that the seeds no longer admit, by reason;
-    running the plan withdraws none of them. Raises: StorageError, FrontierError.
+    fetch: pages; due: those of them that were fetched before and whose next visit has come (RECRAWL). keep, bytes,
+    money: by what a page brought so far. by: the limit that ends the run, or empty: then links that nobody has found
+    yet may come on top. left_out: kept pages that the seeds no longer admit, by reason; running the plan withdraws none
+    of them. Raises: StorageError, FrontierError.
     """
     place = Place(crawl.corpus)
     if not is_at_hand(config, crawl.corpus) or place.load_json("manifest.json") is None:
-        return {"fetch": None, "keep": None, "bytes": None, "money": None, "by": "", "left_out": {}}
+        return {"fetch": None, "keep": None, "bytes": None, "money": None, "due": None, "by": "", "left_out": {}}
 
-    async def look(frontier: Frontier) -> tuple[int, int, Mapping[str, float]]:
+    async def look(frontier: Frontier) -> _Frontier:
         counts = await frontier.counts()
-        return counts.queued + counts.leased + counts.held, counts.seen, await spent_of(frontier)
+        due = await frontier.visits.due(Intervals.of(config.frontier)) if config.frontier.recrawl else 0
+        limited = crawl.limits.get(SEED, {}).keys() - {"fetched"}
+        admitted = scopes_of(crawl, frontier)
+        scopes = (await overview(frontier)).scopes
+        by_scope = {one.scope: one.queued + one.leased + one.held for one in scopes if one.scope in admitted}
+        asked = frozenset(one.scope for one in scopes if one.done + one.failed)
+        of_seeds = await spent_of_seeds(frontier) if limited else None
+        spent = await spent_of(frontier)
+        return _Frontier(by_scope, frozenset(admitted), asked, due, counts.seen, spent, of_seeds, frontier.now())
 
-    waiting, seen, spent = with_frontier(config, look)
-    whole = accounts.read(place, Prices.of(config.report)).whole.figures()
-    pages = (whole["kept"] or 0) + (whole["rejected"] or 0)
-    each = {"fetched": 1.0} | {
-        name: (whole[figure] or 0) / pages if pages else 0.0
-        for name, figure in (("kept", "kept"), ("bytes", "received_bytes"), ("money", "cost"))
-    }
-    fetch, by = float(waiting), ""
+    found = with_frontier(config, look)
+    spent = found.spent
+    brought = brought_by(place.manifest()["runs"], len(found.asked), Prices.of(config.report))
+    each = {"fetched": 1.0, "kept": brought.kept, "bytes": brought.bytes, "money": brought.money}
+    new = found.admitted if found.now >= brought.until else found.admitted - found.asked
+    sites = brought.site_money * len(new)
+    fetch, by = float(sum(found.by_scope.values()) + found.due), ""
+    if found.of_seeds is not None and (over := sum(
+        _over(waiting, crawl.limits[SEED], found.of_seeds.get(scope, {}), each)
+        for scope, waiting in found.by_scope.items()
+    )):  # fmt: skip
+        fetch, by = fetch - over, "limits of seeds"
     for reach in (IN_ALL, RUN):
         for name, bound in crawl.limits.get(reach, {}).items():
             if name not in each or not each[name] or (reach, name) == (IN_ALL, "fetched"):
                 continue
-            left = max(0.0, bound - (spent.get(name, 0.0) if reach == IN_ALL else 0.0)) / each[name]
+            had = (spent.get(name, 0.0) if reach == IN_ALL else 0.0) + (sites if name == "money" else 0.0)
+            left = max(0.0, bound - had) / each[name]
             if left < fetch:
                 fetch, by = left, f"{reach}.{name}: {bound:g}"
-    if not by and (most := crawl.limits.get(IN_ALL, {}).get("fetched")) and seen >= most:
+    if not by and (most := crawl.limits.get(IN_ALL, {}).get("fetched")) and found.seen >= most:
         by = f"{IN_ALL}.fetched: {most:g}"
     return {
         "fetch": round(fetch),
         "keep": round(fetch * each["kept"]),
         "bytes": round(fetch * each["bytes"]),
-        "money": round(fetch * each["money"], 6),
+        "money": round(fetch * each["money"] + (sites if fetch else 0.0), 6),
+        "due": found.due,
         "by": by,
         "left_out": dict(_left_out(crawl, place)),
     }
+
+
+def _over(waiting: int, bounds: Mapping[str, float], spent: Mapping[str, float], each: Mapping[str, float]) -> float:
+    """How many of the pages that wait of a seed its limits leave behind."""
+    left = [max(0.0, bound - spent.get(name, 0.0)) / each[name] for name, bound in bounds.items() if each.get(name)]
+    return max(0.0, waiting - min(left, default=math.inf))
 
 
 def _left_out(crawl: Crawl, place: Place) -> Counter[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from crawler.config.budget import FIGURES
 
 IN_ALL, RUN, SEED = "in_all", "run", "seed"
-LIMITED = {IN_ALL: tuple(FIGURES), RUN: tuple(FIGURES), SEED: ("fetched",)}
+LIMITED = {IN_ALL: tuple(FIGURES), RUN: tuple(FIGURES), SEED: tuple(FIGURES)}
 """What can be limited (`crawler/config/budget.py`): of all runs together, of each run, and of each seed."""
 Limits = Mapping[str, Mapping[str, float]]
 """Reach → figure → bound."""

@@ -163,6 +163,7 @@ def _as_settings(limits: Limits) -> dict[str, str]:
     if "fetched" in limits.get(IN_ALL, {}):
         settings["FRONTIER_MAX_PAGES"] = f"{limits[IN_ALL]['fetched']:.0f}"
     budget = [f"{name}:{bound:.17g}" for name, bound in limits.get(IN_ALL, {}).items() if name != "fetched"]
+    budget += [f"{SEED}.{name}:{bound:.17g}" for name, bound in limits.get(SEED, {}).items() if name != "fetched"]
     if of_run := [f"run.{name}:{bound:.17g}" for name, bound in limits.get(RUN, {}).items()]:
         budget += [*of_run, f"run.name:{RUN_PLACE}"]
     return settings | ({"FRONTIER_BUDGET": ",".join(budget)} if budget else {})

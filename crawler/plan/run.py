@@ -9,16 +9,18 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from crawler.plan import made
-from crawler.plan.model import RUN_PLACE, Plan, Task
+from crawler.plan.model import NEVER, RUN_PLACE, Plan, Task
 from crawler.plan.state import Lock, Mark, Runs
 from crawler.plan.tasks import named, tasks_of
 from crawler.problems import InputError
 
+_PAUSE = 1.0  # seconds between two looks at the tasks before
 Say = Callable[[str], object]
 """Takes a sentence for a person."""
 
@@ -37,10 +39,20 @@ class Busy(InputError):  # noqa: N818  # a state, told as a sentence
     """Another process is at work on it, and nobody asked to wait."""
 
 
-def run(plan: Plan, *, asked: str | None = None, only: str | None = None, wait: bool = False, say: Say) -> Ended:
+def run(
+    plan: Plan,
+    *,
+    asked: str | None = None,
+    only: str | None = None,
+    wait: bool = False,
+    after: bool = False,
+    say: Say,
+    rest: Callable[[], object] = lambda: time.sleep(_PAUSE),
+) -> Ended:
     """Run what is not done yet, in the plan's folder, which is the working folder.
 
-    asked: the name of the run. only: one task. Raises: InputError (`Busy` among them), StorageError.
+    asked: the name of the run. only: one task. after: wait until the tasks before it are done. rest: between two looks.
+    Raises: InputError (`Busy` among them), StorageError.
     """
     runs, tasks = Runs(plan), tasks_of(plan)
     if only is not None and only not in [task.name for task in tasks]:
@@ -52,8 +64,15 @@ def run(plan: Plan, *, asked: str | None = None, only: str | None = None, wait: 
             return Ended(name, {}, [], 0)
         codes: dict[str, int] = {}
         wanted = [task for task in tasks if only in (None, task.name)]
-        if only is not None and (problem := _first_missing(runs, name, wanted[0], tasks)):
-            return Ended(name, codes, [problem], 1)  # and a name that was mistyped begins no run
+        while only is not None and (missing := _first_missing(runs, name, wanted[0], tasks)):
+            mark = runs.mark(name, missing)
+            code = mark["code"] if mark is not None and mark["state"] == "failed" else None
+            if not after or code in NEVER:
+                problem = f"{only} comes after {missing}, which is not done in run {name}"
+                return Ended(
+                    name, codes, [problem], code if after and code else 1
+                )  # and a name that was mistyped begins no run
+            rest()
         runs.begin(name)
         for task in wanted:
             own = lock if only is not None else runs.lock_of(task.name)
@@ -74,13 +93,13 @@ def _of_run(task: Task, run: str) -> Task:
 
 
 def _first_missing(runs: Runs, run: str, task: Task, tasks: Sequence[Task]) -> str:
-    """A task alone runs once all before it are done: in the run of that name, which no other can stand for."""
+    """The first task before it that is not done in the run of that name, which no other can stand for; empty = none."""
     before = {one.name: one for one in tasks}
     waiting = list(task.after)
     for name in waiting:
         mark = runs.mark(run, name)
         if mark is None or mark["state"] != "done":
-            return f"{task.name} comes after {name}, which is not done in run {run}"
+            return name
         waiting += [one for one in before[name].after if one not in waiting]
     return ""
 
@@ -118,9 +137,11 @@ def _clear(run: str, task: Task, mark: Mark | None, say: Say, *, names_run: bool
     there = [output for output in task.outputs if made.is_there(output)]
     if mark is None or mark["words"] != list(task.words):
         if there:
+            other = "name the run otherwise (--run NAME)" if names_run else "write {run} into its name"
+            whole = f"; it is whole: where .plan was removed, {other} and it stays" if made.is_whole(task) else ""
             raise InputError([
                 f"{task.name} would make {there[0]}, which is there already and was not made in run {run}: move it "
-                f"away, or {'name the run otherwise (--run NAME)' if names_run else 'write {run} into its name'}"
+                f"away, or {other}{whole}"
             ])  # fmt: skip
         return False
     if task.outputs and len(there) == len(task.outputs) and made.is_whole(task):

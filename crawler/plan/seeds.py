@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawler.frontier.budget import spent_before_run, spent_of
+from crawler.frontier.budget import limited_seeds, spent_before_run, spent_of, spent_of_seeds
 from crawler.frontier.operate import with_frontier
 from crawler.frontier.overview import Overview, overview
 from crawler.plan.model import IN_ALL, RUN, SEED, Crawl
@@ -13,15 +13,18 @@ from crawler.seeds.arguments import plan_of
 from crawler.server.location import is_at_hand
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from crawler.config import Config
     from crawler.frontier.client import Frontier
+    from crawler.frontier.shards import Shards
 
 COMPLETE = "complete"
 
 
 def seeds_of(crawl: Crawl, config: Config, run: str) -> dict[str, Any]:
     """`spent`, by figure; `limit` of all runs, or of `run`, that is reached, or empty; `seeds`: seed, state, done,
-    waiting of each.
+    waiting of each, and spent, by figure, where a limit of seeds is counted.
 
     A seed is what one politeness budget covers, by default a registrable domain. Empty before the crawl has begun.
     Raises: FrontierError, StorageError.
@@ -32,13 +35,22 @@ def seeds_of(crawl: Crawl, config: Config, run: str) -> dict[str, Any]:
     async def look(frontier: Frontier) -> dict[str, Any]:
         view, spent = await overview(frontier), await spent_of(frontier)
         limit = _reached(crawl, view, spent, await spent_before_run(frontier, run))
-        return {"spent": spent, "limit": limit, "seeds": _seeds(frontier, crawl, view, limit)}
+        seeds = _seeds(frontier, crawl, view, limit, await limited_seeds(frontier))
+        told = await spent_of_seeds(frontier)
+        return {"spent": spent, "limit": limit, "seeds": [one | {"spent": told.get(one["seed"], {})} for one in seeds]}
 
     found = with_frontier(config, look)
     if not found["spent"]:  # no limit that is counted on the server
-        told = spent_before(config)
+        told, _ = spent_before(config)
         found["spent"] = {"fetched": told.fetched, "kept": told.kept, "bytes": told.received, "money": told.money}
     return found
+
+
+def scopes_of(crawl: Crawl, frontier: Shards) -> set[str]:
+    """The politeness scopes in which the seeds of the crawl lie. Raises: InputError."""
+    scope = plan_of(crawl.arguments).scope
+    hosts = {*scope.link_hosts, *scope.listed_hosts, *(entry.domain for entry in scope.entries)}
+    return {frontier.scope_of(f"https://{host}/") for host in hosts}
 
 
 def _reached(crawl: Crawl, view: Overview, spent: dict[str, float], before: dict[str, float]) -> str:
@@ -51,17 +63,19 @@ def _reached(crawl: Crawl, view: Overview, spent: dict[str, float], before: dict
     return ""
 
 
-def _seeds(frontier: Frontier, crawl: Crawl, view: Overview, limit: str) -> list[dict[str, Any]]:
-    scope = plan_of(crawl.arguments).scope
-    hosts = {*scope.link_hosts, *scope.listed_hosts, *(entry.domain for entry in scope.entries)}
-    names = sorted({frontier.scope_of(f"https://{host}/") for host in hosts})
+def _seeds(
+    frontier: Frontier, crawl: Crawl, view: Overview, limit: str, limited: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    names = sorted(scopes_of(crawl, frontier))
     views, cap = {one.scope: one for one in view.scopes}, crawl.limits.get(SEED, {}).get("fetched")
     found = []
     for name in names:
         one = views.get(name)
         done = one.done + one.failed if one else 0
         waiting = one.queued + one.leased + one.held if one else 0
-        if cap and done + waiting >= cap and not waiting:
+        if name in limited:
+            state = f"stopped by {SEED}.{limited[name]}"
+        elif cap and done + waiting >= cap and not waiting:
             state = f"stopped by {SEED}.fetched: {cap:g}"
         elif limit and (waiting or limit.startswith(f"{IN_ALL}.fetched")):
             state = f"stopped by {limit}"

@@ -39,7 +39,7 @@ _Ack = tuple[str, Wire | None, bytes, bytes]
 class Acknowledgements:
     """Ends the flights of one worker. `stir` is called when a place has become free; `backoff` is in seconds.
 
-    failed: is called with the error of an acknowledgement that nobody awaits.
+    failed: is called with the error of an acknowledgement that nobody awaits. judged: with each page that is through.
     """
 
     def __init__(
@@ -53,12 +53,13 @@ class Acknowledgements:
         stir: Callable[[], None],
         failed: Callable[[BaseException], None],
         backoff: float,
+        judged: Callable[[Lease, Document | None], None] = lambda _, __: None,
     ) -> None:
         self._stats = stats
         self._frontier = frontier
         self._in_flight = in_flight
         self._revisits, self._hands = revisits, hands
-        self._stir, self._failed = stir, failed
+        self._stir, self._failed, self._judged = stir, failed, judged
         self._backoff = backoff
         self._acks: Batcher[tuple[str, Wire | None, bytes, bytes], bool] = Batcher(self._send_acks)
         self._finishes: Batcher[tuple[str, Wire | None], None] = Batcher(self._send_finishes)
@@ -84,6 +85,7 @@ class Acknowledgements:
         if flight is None or flight.settling:
             return
         flight.settling = True
+        self._judged(flight.lease, doc)
         visit = self._revisits.entry(flight.lease, doc)
         wire = flight.wire(self._frontier.now())
         brought = outcome_entry(flight.lease, doc, self._frontier.limits.quality_weight) if wire is not None else b""

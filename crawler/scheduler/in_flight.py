@@ -126,6 +126,10 @@ class InFlight:
         """How many leases this worker still has something to do for."""
         return sum(not flight.delivered for flight in self._by_token.values())
 
+    def unfinished_of(self, scope: str) -> int:
+        """How many of them are of one politeness scope."""
+        return sum(not flight.delivered for flight in self._by_token.values() if flight.lease.scope == scope)
+
     def tokens(self) -> list[str]:
         """All leases in hand."""
         return list(self._by_token)

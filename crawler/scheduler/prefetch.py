@@ -101,6 +101,7 @@ class Prefetch:
 
     async def run(self) -> None:
         """Fill the queue until the spider closes; then give back what was not begun."""
+        await self.purse.begin()
         while not self.closing:
             may_begin = self._may_begin()
             room = self._room() if may_begin else 0
@@ -118,6 +119,7 @@ class Prefetch:
             in_hand = 0 if self._in_flight.is_idle else 1
             batch = await self._frontier.visits.recall(await self._frontier.lease(room, in_hand))
             await self._remind(asked[0])
+            batch = await self.purse.admitted(batch)
             self._accept(batch, epoch, asked)
             await self.purse.took(room, len(batch.leases))
             await self._rest(self._pause_after(batch, room))

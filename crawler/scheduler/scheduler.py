@@ -231,11 +231,16 @@ class Scheduler(BaseScheduler):
                 return counts.queued + counts.leased
         return 0
 
+    def charge(self, url: str, *, requests: int = 0, received: int = 0, browser_ms: float = 0.0) -> None:
+        """Something was spent on a URL, for the limits of its seed; received: bytes."""
+        if self._opened and self._prefetch.purse.seeds is not None:
+            self._prefetch.purse.seeds.charge(url, requests=requests, received=received, browser_ms=browser_ms)
+
     async def has_ended(self) -> bool:
         """True where nothing is left for a later run to go on with: one that drains finishes and leaves what waits."""
         if self.has_pending_requests():
             return False
-        leaves_work = self.counts.mode is Mode.DRAIN or self._prefetch.purse.empty
+        leaves_work = self.counts.mode is Mode.DRAIN or await self._prefetch.purse.leaves_work()
         return not leaves_work or not await self.unfinished()
 
     async def block(self, url: str, until: float, reason: str) -> None:
@@ -316,6 +321,8 @@ class Scheduler(BaseScheduler):
 
     def _begin(self) -> None:
         hands = Hands(self._stats, self.frontier, self._in_flight)
+        most = self._crawler.settings.getint("CLOSESPIDER_ITEMCOUNT")
+        purse = Purse(self._config, self._stats, self.frontier, self._in_flight, most)
         self._turns = Turns(self.frontier, self._in_flight, hands, lambda: self._engine.closing)
         self._prefetch = Prefetch(
             self._engine,
@@ -328,7 +335,7 @@ class Scheduler(BaseScheduler):
             nothing_else=lambda: self.on_nothing_else(),  # noqa: PLW0108  # set later
             may_begin=lambda: not isinstance(self._spider, JoinsCrawl) or self._spider.has_joined,
             hands=hands,
-            purse=Purse(self._config, self._stats, self.frontier, self._in_flight),
+            purse=purse,
         )
         self._put_queue = PutQueue(self.frontier, self._prefetch.refill)
         self._acknowledgements = Acknowledgements(
@@ -340,6 +347,7 @@ class Scheduler(BaseScheduler):
             stir=self._prefetch.stir,
             failed=self._stop_crawl,
             backoff=self._config.frontier.retry_backoff_seconds,
+            judged=purse.judged,
         )
         self.ending = Ending(self._engine, self._stats, self.frontier.connection, lambda: len(self._in_flight))
         heartbeat = Heartbeat(self._engine, self._stats, self.frontier, self._in_flight, hands, recover=self._recover)

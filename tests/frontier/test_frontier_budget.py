@@ -10,7 +10,7 @@ import pytest
 
 from crawler.config.budget import check_budget
 from crawler.frontier.adopt import reclaim
-from crawler.frontier.budget import Budget, Spending, spent_of
+from crawler.frontier.budget import Budget, Spending, begin_from, limited_seeds, spent_of, spent_of_seeds
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Mark
 from crawler.urls.link import Link
@@ -164,9 +164,152 @@ def test_hours_pass_once_while_several_work_and_not_while_nobody_does(frontier_r
     frontier_run(scenario)
 
 
+def test_what_runs_without_a_limit_have_spent_counts_once_a_limit_is_set(frontier_run):
+    async def scenario(frontier: Frontier) -> None:
+        counted = Budget(frontier, ("money:50",), LARGEST, 1.0)
+        await counted.ask(0, 0, Spending(5, 4, 500, 9.0), leaves=True)
+        of_seeds = {"a.example": Spending(5, 4, 500, 9.0)}
+        for _ in range(2):  # each worker says so
+            await begin_from(frontier, Spending(30, 3, 400, 41.0), of_seeds)
+        assert await spent_of(frontier) == {"fetched": 30, "kept": 4, "bytes": 500, "hours": 0, "money": 41}
+        await begin_from(frontier, Spending(), {"a.example": Spending(7, 3, 900, 10.0)})
+        assert (await spent_of_seeds(frontier))["a.example"] == {"fetched": 7, "kept": 4, "bytes": 500, "money": 9}
+        assert await Budget(frontier, ("money:50",), LARGEST, 1.0).ask(20, 0, Spending()) == (9, "")
+
+    frontier_run(scenario)
+
+
+@dataclass
+class SeedWorker:
+    """One process that asks about each scope of which it got something, as `SeedPurse` does."""
+
+    frontier: Frontier
+    entries: tuple[str, ...]
+    draw: random.Random
+    kept: dict[str, int] = field(default_factory=dict)
+    money: dict[str, float] = field(default_factory=dict)
+
+    async def run(self) -> None:
+        for _ in range(400):
+            batch = await self.frontier.lease(self.draw.randint(1, 6))
+            by_scope: dict[str, list[str]] = {}
+            for lease in batch.leases:
+                by_scope.setdefault(lease.scope, []).append(lease.token)
+            for scope, tokens in by_scope.items():
+                budget = Budget(self.frontier, self.entries, LARGEST, LARGEST * PRICE, scope)
+                granted, _ = await budget.ask(len(tokens), 0, Spending())
+                await self.frontier.release(tokens[granted:])
+                await asyncio.sleep(0)
+                spent = Spending()
+                for token in tokens[:granted]:
+                    size, kept = self.draw.randint(1, LARGEST), self.draw.random() < 0.7
+                    spent = Spending(
+                        spent.fetched + 1, spent.kept + kept, spent.received + size, spent.money + size * PRICE
+                    )
+                    await self.frontier.settle([(token, None)])
+                await budget.ask(0, 0, spent, leaves=True)
+                self.kept[scope] = self.kept.get(scope, 0) + spent.kept
+                self.money[scope] = self.money.get(scope, 0.0) + spent.money
+            if not batch.leases and batch.counts is not None and not batch.counts.pending:
+                return
+
+
+@pytest.mark.parametrize("entry", ["seed.kept:20", "seed.money:9.5", "seed.bytes:9500"])
+def test_eight_workers_spend_one_page_a_worker_more_than_each_seed_may_and_the_crawl_ends(frontier_run, entry):
+    async def scenario(frontier: Frontier) -> None:
+        await frontier.put([Link(f"https://h{n % 5}.example/{n}") for n in range(600)])
+        workers = [SeedWorker(frontier, (entry,), random.Random(k)) for k in range(WORKERS)]
+        await asyncio.gather(*(worker.run() for worker in workers))
+        for k in range(5):
+            scope = f"h{k}.example"
+            kept = sum(worker.kept.get(scope, 0) for worker in workers)
+            money = sum(worker.money.get(scope, 0.0) for worker in workers)
+            if "kept" in entry:
+                assert 20 <= kept <= 20 + WORKERS
+            else:
+                assert 9.5 <= money <= 9.5 + WORKERS * LARGEST * PRICE
+            told = (await spent_of_seeds(frontier))[scope]
+            assert told["kept"] == kept
+            assert told["money"] == pytest.approx(money)
+        counts = await frontier.counts()
+        assert counts.pending == 0 < counts.queued, "what a limit has stopped keeps no crawl from ending"
+        name, _, bound = entry.removeprefix("seed.").partition(":")
+        assert await limited_seeds(frontier) == {f"h{k}.example": f"{name}: {bound}" for k in range(5)}
+
+    frontier_run(scenario, delay=0.0, latency_factor=0.0, concurrency=8)
+
+
+def test_a_seed_that_a_limit_has_stopped_goes_on_under_a_higher_one_unless_a_person_has_paused_it(frontier_run, clock):
+    async def scenario(frontier: Frontier) -> None:
+        scopes = ("a.example", "b.example", "c.example")
+        await frontier.put([Link(f"https://{scope}/{n}") for n in range(3) for scope in scopes])
+        until = frontier.now() + 500
+        await frontier.politeness.block("c.example", until, "retry after")
+
+        async def ask(scope: str, bound: int, kept: int) -> tuple[int, str]:
+            budget = Budget(frontier, (f"seed.kept:{bound}",), LARGEST, 0.0, scope)
+            return await budget.ask(0, 0, Spending(kept, kept), leaves=True)
+
+        for scope in scopes:
+            assert await ask(scope, 2, 2) == (0, "seed.kept:2")
+        assert not (await frontier.lease(9)).leases
+        assert await frontier.control.pause("b.example"), "a person's word holds from now on"
+        for scope in scopes:
+            assert await ask(scope, 5, 0) == (0, "")
+        assert await limited_seeds(frontier) == {}
+        assert {lease.scope for lease in (await frontier.lease(9)).leases} == {"a.example"}
+        assert await frontier.control.resume("b.example")
+        assert {lease.scope for lease in (await frontier.lease(9)).leases} == {"b.example"}
+        clock.advance(501)
+        assert "c.example" in {lease.scope for lease in (await frontier.lease(9)).leases}, (
+            "the block held, and no longer"
+        )
+
+    frontier_run(scenario, delay=0.0, latency_factor=0.0)
+
+
+def test_a_dead_worker_has_spent_of_a_seed_what_it_was_at_work_on_and_no_lease_of_another(frontier_run, clock):
+    async def scenario(frontier: Frontier) -> None:
+        await frontier.put([Link(f"https://{host}.example/{n}") for n in range(4) for host in "ab"])
+        frontier.bearer = "aaaaaaaa"
+        leases = [lease for _ in range(4) for lease in (await frontier.lease(2)).leases]
+        for scope in ("a.example", "b.example"):
+            dying = Budget(frontier, ("seed.kept:4",), LARGEST, 0.0, scope)
+            assert (await dying.ask(4, 0, Spending()))[0] == 4
+        sent = next(lease.token for lease in leases if lease.scope == "a.example")
+        await frontier.mark([(sent, Mark.IN_HAND)])
+        frontier.bearer = "bbbbbbbb"
+        await reclaim(frontier, "aaaaaaaa")
+        clock.advance(0.01)
+        for scope, room in (("a.example", 3), ("b.example", 4)):
+            next_one = Budget(frontier, ("seed.kept:4",), LARGEST, 0.0, scope)
+            assert await next_one.ask(9, 0, Spending()) == (room, "")
+
+    frontier_run(scenario, delay=0.0, latency_factor=0.0, concurrency=8)
+
+
+def test_hours_of_a_seed_pass_between_its_pages_and_not_while_nobody_asks_it_for_long(frontier_run, clock):
+    async def scenario(frontier: Frontier) -> None:
+        for _ in range(30):
+            await Budget(frontier, ("seed.hours:1",), LARGEST, 0.0, "a.example").ask(1, 0, Spending(), leaves=True)
+            clock.advance(60)
+        clock.advance(86_400)
+        for _ in range(31):
+            answer = await Budget(frontier, ("seed.hours:1",), LARGEST, 0.0, "a.example").ask(
+                1, 0, Spending(), leaves=True
+            )
+            clock.advance(60)
+        assert (await spent_of_seeds(frontier))["a.example"]["hours"] == pytest.approx(59 / 60)
+        answer = await Budget(frontier, ("seed.hours:1",), LARGEST, 0.0, "a.example").ask(1, 0, Spending(), leaves=True)
+        assert answer == (0, "seed.hours:1")
+
+    frontier_run(scenario)
+
+
 @pytest.mark.parametrize(
     ("entries", "said"),
-    [(("kept:0",), "above 0"), (("pages:5",), "expected fetched"), (("kept:1", "kept:2"), "expected kept once"),
+    [(("seed.fetched:5",), "FRONTIER_MAX_PAGES_PER_DOMAIN"), (("seeds.kept:5",), "expected fetched"),
+     (("kept:0",), "above 0"), (("pages:5",), "expected fetched"), (("kept:1", "kept:2"), "expected kept once"),
      (("run.kept:1",), "run.name:NAME"), (("money:nan",), "above 0")],
 )  # fmt: skip
 def test_a_budget_that_cannot_be_read_is_a_sentence(entries, said):

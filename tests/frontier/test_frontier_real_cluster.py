@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from crawler.frontier.adopt import adopt, reclaim
-from crawler.frontier.budget import Budget, Spending
+from crawler.frontier.budget import Budget, Spending, begin_from, limited_seeds
 from crawler.frontier.claims import Claims, Identity
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits, Mode, Wire
@@ -106,6 +106,7 @@ def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(val
         "head",
         "tally",
         "common",
+        "pausing",
         "visits",
         "lazy",
         "requests",
@@ -136,13 +137,18 @@ def test_every_script_runs_and_all_keys_of_each_are_in_the_slot_of_its_shard(val
             await frontier.finish([(lease.token, Wire(frontier.now(), 0.1))])
             visit = Visit(int(frontier.now()), 1, 1, b"x" * 16, reusable=True)
             await frontier.settle([(lease.token, Wire(frontier.now(), 0.1), visit_entry(lease.url, visit))])
-        assert await frontier.visits.sweep(Intervals(0.0, 0.0, 0.0)) > 0
+        due = await frontier.visits.due(Intervals(0.0, 0.0, 0.0))
+        assert await frontier.visits.sweep(Intervals(0.0, 0.0, 0.0)) == due > 0
         assert await frontier.visits.hasten([("https://v1.example/", frontier.now() + 9.0)]) == 0
         again = await frontier.visits.recall(await frontier.lease(9))
         assert await frontier.respell(again.leases[0].token, again.leases[0].link)
         assert await adopt(frontier, [(Address("https://adopted.example/"), b"")]) == 1
         assert await frontier.run("forgive", 0, ["v1.example"]) == 0
         assert await Budget(frontier, ("fetched:9",), 1.0, 0.0).ask(3, 0, Spending()) == (3, "")
+        await begin_from(frontier, Spending(fetched=1), {"v1.example": Spending(fetched=1)})
+        of_seed = Budget(frontier, ("seed.kept:9",), 1.0, 0.0, "v1.example")
+        assert await of_seed.ask(0, 0, Spending(kept=9)) == (0, "seed.kept:9")
+        assert await limited_seeds(frontier) == {"v1.example": "kept: 9"}
         assert not await frontier.control.unpurge("v1.example")
         ((_, slot),) = await frontier.politeness.ask_addresses([AddressRow("line", "192.0.2.1", 0.5, "v1.example")])
         assert slot

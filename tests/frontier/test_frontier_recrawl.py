@@ -370,6 +370,7 @@ def test_thousands_of_visits_stay_in_dense_hashes_and_each_is_found_again(fronti
         assert {await redis.object("encoding", key) for key in keys} == {b"listpack"}
         clock.advance(1)
         assert await frontier.visits.next_visits() == (4000, 0)
+        assert await frontier.visits.due(AT_ONCE) == 4000
         assert await frontier.visits.sweep(AT_ONCE) == 4000
         found = {}
         while batch := (await frontier.visits.recall(await frontier.lease(500))).leases:
@@ -464,6 +465,7 @@ class RecrawlMachine(RuleBasedStateMachine):
     def sweep(self, plan: Intervals) -> None:
         self.plan = plan
         due = [k for k in self.known.values() if k.state == "done" and self.due_at(k) <= self.now]
+        assert self.do(self.frontier.visits.due(plan)) == len(due)
         assert self.do(self.frontier.visits.sweep(plan)) == len(due)
         for known in due:
             known.state = "queued"

@@ -106,7 +106,7 @@ def test_a_budget_is_for_all_calls_and_is_never_exceeded(folder: Folder, serve: 
 def test_a_budget_in_another_currency_or_none_is_refused(folder: Folder, serve: Serve, prices: PricesOf) -> None:
     folder.filled(range(1))
     server = serve(by_number)
-    with pytest.raises(InputError, match="has prices in EUR; give the budget in EUR, or --prices with a file in USD"):
+    with pytest.raises(WrongCall, match="has prices in EUR; give the budget in EUR, or --prices with a file in USD"):
         judge(folder, server, prices(), "--budget", "5USD")
     with pytest.raises(WrongCall, match="costs money"):
         judge(folder, server, prices())

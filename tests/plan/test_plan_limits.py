@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 
+from bench.plan.site import Town, plan_text
 from tests.plan.conftest import Desk, Mill, crawl_of
 
 
@@ -50,3 +51,36 @@ def test_a_limit_of_a_seed_stops_it_and_a_crawl_without_one_is_complete(desk: De
         assert "mill: seed.fetched was 3 and is 5 now" in desk.plan(operation).err
     (crawl,) = desk.facts("status")["crawls"]
     assert crawl["seeds"][0]["state"] == "stopped by seed.fetched: 3", "by a limit that no run has had yet"
+
+
+def test_a_seed_keeps_no_more_than_it_may_over_its_runs_and_a_higher_limit_lets_it_go_on(desk: Desk) -> None:
+    with Town(12) as town:
+        seeds = f"seeds: [{town.home(0)}, {town.home(1)}]"
+
+        def fetched() -> int:
+            return sum(one.is_page for one in town.log)
+
+        desk.write(plan_text(town, seeds, {"seed": {"kept": 5}}, CONCURRENT_REQUESTS_PER_DOMAIN=4))
+        assert desk.plan("run").code == 0, desk.calls[-1].err
+        assert "the limit seed.kept:5 is reached: its other URLs wait" in desk.calls[-1].err
+        (crawl,) = desk.facts("status")["crawls"]
+        assert [one["state"] for one in crawl["seeds"]] == ["stopped by seed.kept: 5"] * 2
+        assert [one["spent"]["kept"] for one in crawl["seeds"]] == [5, 5]
+        assert fetched() == 10, "no page was fetched in vain"
+        limits = {"seed": {"kept": 8, "money": 30}}
+        desk.write(plan_text(town, seeds, limits, CONCURRENT_REQUESTS_PER_DOMAIN=4, COST_REQUEST=1))
+        (said,) = desk.facts("diff")["crawls"]
+        assert (said["fetch"], said["by"]) == (6, "limits of seeds")
+        assert desk.plan("run").code == 0, desk.calls[-1].err
+        assert fetched() == 16
+        desk.write(plan_text(town, seeds, {"run": {"fetched": 4}}, CONCURRENT_REQUESTS_PER_DOMAIN=4, COST_REQUEST=1))
+        assert desk.plan("run").code == 0, desk.calls[-1].err
+        assert 20 <= fetched() <= 21
+        (crawl,) = desk.facts("status")["crawls"]
+        told = sum(one["spent"]["fetched"] for one in crawl["seeds"])
+        assert told == fetched(), "a run without limits of seeds was not counted"
+        shutil.rmtree(desk.folder / "corpus" / "frontier")
+        desk.write(plan_text(town, seeds, limits, CONCURRENT_REQUESTS_PER_DOMAIN=4, COST_REQUEST=1))
+        before = fetched()
+        assert desk.plan("run").code == 0, desk.calls[-1].err
+        assert fetched() == before, "a frontier that was lost began to count at nothing"

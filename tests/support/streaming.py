@@ -30,7 +30,7 @@ def stream_at(socket_url: str, name: str = "pages") -> str:
 class Line:
     """A sender, a stream and a table of one corpus, each at its own pace."""
 
-    def __init__(self, corpus: Path, url: str, folder: Path) -> None:
+    def __init__(self, corpus: Path | str, url: str, folder: Path) -> None:
         self.corpus, self.url, self.folder = corpus, url, folder
         self.said: list[str] = []
         self.client_config: Path | None = None
@@ -72,7 +72,7 @@ class Line:
         return found
 
 
-def exported(corpus: Path) -> dict[str, Any]:
+def exported(corpus: Path | str) -> dict[str, Any]:
     """What `gristmill dataset export` writes of the corpus, by canonical URL."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "export"

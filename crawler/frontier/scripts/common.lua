@@ -310,36 +310,39 @@ local function unpark(key, entries)
 end
 
 -- Leases whose worker is gone: the URLs return, and only what was in hand is suspected.
--- What a process has of the budget (budget.lua) shrinks by the leases that it had not begun, as they come back.
-local SPENDERS, BEARER = P .. 'spenders', 8  -- claims.py, bearer_of
+-- What a process has of the budgets (budget.lua) shrinks by the leases that it had not begun, as they come back.
+local SPENDERS, BEARER = {P .. 'spenders', P .. 'spenders:seeds'}, 8  -- claims.py, bearer_of
 local function change_spender(bearer, unbegun, last)
-  local rows = call('HGETALL', SPENDERS)
-  for i = 1, #rows, 2 do
-    if sub(rows[i], 1, #bearer + 1) == bearer .. '.' then
-      local had, at, rest = match(rows[i + 1], '^(%d+) (%d+) (.*)$')
-      local left = integer(math.max(0, num(had) - unbegun))
-      call('HSET', SPENDERS, rows[i], left .. ' ' .. (last or at) .. ' ' .. rest)
+  for _, key in ipairs(SPENDERS) do
+    local rows = call('HGETALL', key)
+    for i = 1, #rows, 2 do
+      if sub(rows[i], 1, #bearer + 1) == bearer .. '.' then
+        local had, at, rest = match(rows[i + 1], '^(%d+) (%d+) (.*)$')
+        local left = integer(math.max(0, num(had) - (unbegun[match(rows[i], '\t(.*)$') or ''] or 0)))
+        call('HSET', key, rows[i], left .. ' ' .. (last or at) .. ' ' .. rest)
+      end
     end
   end
 end
 local function is_dead(bearer)
-  if bearer ~= '' then change_spender(bearer, 0, '0') end
+  if bearer ~= '' then change_spender(bearer, {}, '0') end
 end
-local function give_back(tokens, ends)
-  if call('EXISTS', SPENDERS) == 0 then return end
+local function give_back(leases, ends)
+  if call('EXISTS', unpack(SPENDERS)) == 0 then return end
   local unbegun = {}
-  for i, token in ipairs(tokens) do
+  for i, lease in pairs(leases) do
     if ends[i] and not is_begun(ends[i]) then
-      local bearer = sub(match(token, '[^.]*$'), 1, BEARER)
-      unbegun[bearer] = (unbegun[bearer] or 0) + 1
+      local bearer = sub(match(lease.token, '[^.]*$'), 1, BEARER)
+      local mine = unbegun[bearer] or {[''] = 0}
+      mine[''], mine[lease.scope], unbegun[bearer] = mine[''] + 1, (mine[lease.scope] or 0) + 1, mine
     end
   end
-  for bearer, n in pairs(unbegun) do change_spender(bearer, n) end
+  for bearer, mine in pairs(unbegun) do change_spender(bearer, mine) end
 end
 local function reclaim(tokens)
-  local ends = #tokens > 0 and call('ZMSCORE', LEASES, unpack(tokens)) or {}
-  give_back(tokens, ends)
-  for i, lease in pairs(read_leases(tokens)) do
+  local ends, leases = #tokens > 0 and call('ZMSCORE', LEASES, unpack(tokens)) or {}, read_leases(tokens)
+  give_back(leases, ends)
+  for i, lease in pairs(leases) do
     hang_up(lease, now, 0)
     no_verdict(lease.scope, lease.token)
     count('queued', 1)
@@ -355,14 +358,20 @@ local function first(key)
 end
 local function totals(patience)
   local far, waiting = '(' .. integer(now + patience), call('ZCOUNT', LATER, '(' .. integer(now + patience), '+inf')
-  local paused = call('ZCOUNT', LATER, FOREVER, '+inf')  -- put back until the end of a pause
+  local paused, any_limited = call('ZCOUNT', LATER, FOREVER, '+inf'), call('EXISTS', LIMITED) == 1
+  if paused > 0 and any_limited then  -- put back until the end of a pause; a limit is not what somebody means to go on with
+    for _, entry in ipairs(call('ZRANGEBYSCORE', LATER, FOREVER, '+inf')) do
+      paused = paused - call('HEXISTS', LIMITED, match(entry, '^[^\t]*'))
+    end
+  end
   waiting = waiting - paused
   local blocked = call('ZRANGEBYSCORE', WAIT, far, '+inf', 'LIMIT', 0, 1000)
   local by_hand = #blocked > 0 and call('HMGET', P .. 'paused', unpack(blocked)) or {}
+  local limited = #blocked > 0 and any_limited and call('HMGET', LIMITED, unpack(blocked)) or {}
   for i, scope in ipairs(blocked) do
     local n = call('ZCARD', queue(scope)) + num(call('HGET', SPILLED, scope) or 0)
     -- who pauses a domain means to go on with it: it keeps the crawl from ending
-    if by_hand[i] then paused = paused + n else waiting = waiting + n end
+    if by_hand[i] and not limited[i] then paused = paused + n else waiting = waiting + n end
   end
   waiting = waiting + suspects_behind(now + patience)
   local soonest = 0

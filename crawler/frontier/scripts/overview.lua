@@ -9,7 +9,7 @@ local keys = {}
 for i, name in ipairs(names) do keys[i] = name .. '\t' end
 local why, blocked = call('HMGET', WHY, unpack(keys)), call('ZMSCORE', WAIT, unpack(names))
 local paused, spilled = call('HMGET', P .. 'paused', unpack(names)), call('HMGET', P .. 'spilled', unpack(names))
-local own = special(OWN, names)
+local own, limited = special(OWN, names), call('HMGET', LIMITED, unpack(names))
 local done, failed = call('HMGET', P .. 'done', unpack(names)), call('HMGET', P .. 'failed', unpack(names))
 local barren = call('HMGET', P .. 'barren', unpack(names))
 for i, name in ipairs(names) do
@@ -17,6 +17,6 @@ for i, name in ipairs(names) do
   local shut = num(blocked[i] or 0)
   shut = shut > now and shut or 0
   out[i] = {call('ZCARD', queue(name)) + num(spilled[i] or 0), s.busy, s.next, math.max(num(own[i] or 0), s.slow), s.ready or 0, shut,
-            shut > 0 and why[i] or '', paused[i] and 1 or 0, num(done[i] or 0), num(failed[i] or 0), num(barren[i] or 0)}
+            shut > 0 and why[i] or '', paused[i] and not limited[i] and 1 or 0, num(done[i] or 0), num(failed[i] or 0), num(barren[i] or 0)}
 end
 return out
