@@ -89,7 +89,7 @@ def learned(topic: str, known: list[Example], draw: int) -> Trained:
     those = rng.sample([one for one in known if is_about(one, topic)], FEW)
     rest = [one for one in known if one not in those]
     every = [_as(one, 1.0) for one in those] + [_as(one, 0.0) for one in rest]
-    return train(balanced(usable(Examples(every), "")))
+    return train(balanced(usable(Examples(found=every), "")))
 
 
 def _as(one: Example, good: float) -> Example:

@@ -356,6 +356,7 @@ local function first(key)
   local found = call('ZRANGE', key, 0, 0, 'WITHSCORES')
   return num(found[2] or 0)
 end
+local LIMITED = P .. 'limited'  -- pausing.lua
 local function totals(patience)
   local far, waiting = '(' .. integer(now + patience), call('ZCOUNT', LATER, '(' .. integer(now + patience), '+inf')
   local paused, any_limited = call('ZCOUNT', LATER, FOREVER, '+inf'), call('EXISTS', LIMITED) == 1

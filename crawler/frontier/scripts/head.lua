@@ -8,7 +8,6 @@ local P = KEYS[1]
 local now, DELAY, LIMIT, FACTOR = num(ARGV[1]), num(ARGV[2]), num(ARGV[3]), num(ARGV[4])
 local READY, NEXT, BUSY, LEASES, LEASE = P .. 'ready', P .. 'next', P .. 'busy', P .. 'leases', P .. 'lease'
 local LATER, HELD, WHY, ST, WAIT, QUEUE = P .. 'later', P .. 'held', P .. 'why', P .. 'st', P .. 'blocked', P .. 'q:'
-local LIMITED = P .. 'limited'  -- pausing.lua
 local PREFERRED = P .. 'preferred'  -- ZSET scope -> priority; st.preferred says how many there are
 local SUSPECTS, ALONE = P .. 'suspects', P .. 'alone'  -- suspects.lua
 local SLOTS = 1024  -- common.lua says what for
