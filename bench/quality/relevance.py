@@ -9,7 +9,7 @@ of its texts are the background, the other is asked.
 newspaper the section stands in the address of an article, in a forum only the board's pages tell threads apart, in a
 blog nothing but the links does. Our frontier with its defaults and `FRONTIER_QUALITY_WEIGHT=1`, each text scored by the
 model, one request at a time; beside it breadth first. Counted are tokens of texts of the wanted topic. `--held`: the
-sites of `relevance_held`, that nothing was chosen on.
+sites of `relevance_held`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=SHARED_DATA)
     parser.add_argument("--cache", type=Path, help="texts are written here, and read where it exists")
     parser.add_argument("--crawl", action="store_true", help="crawl sites of known topics, too")
-    parser.add_argument("--held", action="store_true", help="crawl two kinds of sites that nothing was chosen on, too")
+    parser.add_argument("--held", action="store_true", help="crawl two further kinds of sites, too")
     options = parser.parse_args()
     if not (options.data / "wcxb-dev.jsonl.zst").is_file():
         sys.exit(f"{options.data} has no wcxb-dev.jsonl.zst: give --data")

@@ -1,4 +1,4 @@
-"""Two more kinds of sites of known topics, that nothing of the frontier was chosen on: an encyclopaedia, a university.
+"""Two more kinds of sites of known topics: an encyclopaedia, on which nothing of the frontier was chosen, a university.
 
 As in `relevance`, two of ten sections are of the wanted topic. In the encyclopaedia no address says the section: ten
 portals show a quarter of their articles each, articles link to six others, four of them of their own section, and one
