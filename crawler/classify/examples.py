@@ -249,7 +249,8 @@ def _lines(path: Path, into: Examples) -> Iterator[tuple[str, dict[str, Any]]]:
                 elif line.strip():
                     into.leave("the line is no JSON object", f"{path}:{number}")
     except OSError as error:
-        raise InputError([f"{path}: cannot be read ({error.strerror}); expected a corpus or a file of JSON lines"]) from None
+        said = f"{path}: cannot be read ({error.strerror}); expected a corpus or a file of JSON lines"
+        raise InputError([said]) from None
     except StorageError as error:
         raise InputError([str(error)]) from None
 
