@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from typing import Any
@@ -14,8 +15,10 @@ from crawler.config.environment import problems_of_environment
 from tests.support.places import PROJECT
 
 FILE = PROJECT / "compose.yaml"
-SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(FILE.read_text())["services"]
-OURS = {name: service for name, service in SERVICES.items() if name != "redis"}
+WHOLE: dict[str, Any] = yaml.safe_load(FILE.read_text())
+SERVICES: dict[str, dict[str, Any]] = WHOLE["services"]
+OURS = {name: service for name, service in SERVICES.items() if service["image"] == "crawler"}
+CONFIGS = {name: config["content"] for name, config in WHOLE["configs"].items()}
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -50,6 +53,43 @@ def test_the_server_keeps_everything_and_is_not_open_to_the_world():
     assert command[command.index("--appendonly") + 1] == "yes"
     assert SERVICES["redis"]["ports"] == ["${REDIS_BIND:-127.0.0.1}:6379:6379"]
     assert "${REDIS_PASSWORD:?" in command[command.index("--requirepass") + 1]
+
+
+def test_nobody_but_this_machine_sees_what_is_watched():
+    for name in ("exporter", "prometheus", "grafana"):
+        assert all(port.startswith("127.0.0.1:") for port in SERVICES[name]["ports"])
+    assert "ports" not in SERVICES["worker"]
+
+
+def test_prometheus_asks_every_worker_and_the_exporter_where_they_answer(tmp_path):
+    said = yaml.safe_load(CONFIGS["prometheus"])
+    exporter, worker = said["scrape_configs"]
+    port = SERVICES["exporter"]["ports"][0].rpartition(":")[2]
+    assert exporter["static_configs"] == [{"targets": [f"exporter:{port}"]}]
+    (found,) = worker["dns_sd_configs"]
+    assert (found["names"], str(found["port"])) == (
+        ["worker"],
+        SERVICES["worker"]["environment"]["CRAWLER_METRICS_PORT"],
+    )
+    if (promtool := shutil.which("promtool")) is None:
+        pytest.skip("no promtool (Debian: the package prometheus)")
+    file = tmp_path / "prometheus.yml"
+    file.write_text(CONFIGS["prometheus"])
+    done = subprocess.run([promtool, "check", "config", file], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_grafana_finds_the_dashboard_and_prometheus():
+    (volume,) = SERVICES["grafana"]["volumes"]
+    source, target, _ = volume.split(":")
+    dashboard = json.loads((PROJECT / source).read_text())
+    assert "datasource" in {variable["type"] for variable in dashboard["templating"]["list"]}
+    (provider,) = yaml.safe_load(CONFIGS["dashboards"])["providers"]
+    assert target.startswith(provider["options"]["path"])
+    (source,) = yaml.safe_load(CONFIGS["source"])["datasources"]
+    assert (source["url"], source["isDefault"]) == ("http://prometheus:9090", True)
+    taken = {each["source"]: each["target"] for name in ("prometheus", "grafana") for each in SERVICES[name]["configs"]}
+    assert sorted(taken) == sorted(CONFIGS)
 
 
 def test_the_folder_of_the_corpus_belongs_to_the_user_of_the_image():
