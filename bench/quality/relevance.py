@@ -119,13 +119,14 @@ def _row(topic: str, every: list[Example]) -> tuple[Trained, list[Example]]:
 class Focused(Crawl):
     """A crawl that is credited with tokens of one topic, and tells the frontier what the model thinks of a text."""
 
+    weight: float = 1.0
     score: Callable[[str], float] = lambda _text: 1.0
     wanted: frozenset[str] = field(default_factory=frozenset)
 
     def take(self, url: str, page: Page | None) -> tuple[str, int]:
         before = self.curve[-1] if self.curve else 0
         kind, tokens = Crawl.take(self, url, page)
-        self.said, self.weight = None, 1.0
+        self.said = None
         if page is None or kind != KEPT:
             return kind, tokens
         self.said = self.score(page.text)
