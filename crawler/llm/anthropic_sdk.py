@@ -46,13 +46,13 @@ class Anthropic(Provider):
 
 
 def _reply(found: Any) -> Reply:
+    usage = getattr(found, "usage", None)
+    sent, got = counted(getattr(usage, "input_tokens", None)), counted(getattr(usage, "output_tokens", None))
     try:
-        why, usage = found.stop_reason, found.usage
+        why = found.stop_reason
         texts = [each.text for each in found.content if each.type == "text"]
-        sent, got = (usage.input_tokens, usage.output_tokens) if usage is not None else (None, None)
-        sent, got = counted(sent), counted(got)
     except (AttributeError, TypeError):
-        return Reply(Outcome.GARBLED, said=str(found)[:300])
+        return Reply(Outcome.GARBLED, "", sent, got, said=str(found)[:300])
     if why in ("max_tokens", "model_context_window_exceeded"):
         return Reply(Outcome.TRUNCATED, "", sent, got)
     if why == "refusal":

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,7 +20,7 @@ from typing import Any, Protocol
 from crawler.dataset.export import Describer, Filling, draft_beside, put, put_all, settle_version
 from crawler.dataset.export_formats import export_format
 from crawler.dataset.registry.derived import SYNTHETIC_MANIFEST
-from crawler.llm.ask import Asked, Asker
+from crawler.llm.ask import Asked, Asker, known
 from crawler.llm.job import Done, LlmJob
 from crawler.llm.model import Outcome, Provider, Request
 from crawler.llm.prompt import key_of_request
@@ -36,6 +37,7 @@ from crawler.times import rfc3339
 
 FORMAT = "crawler-synthetic/1"
 After = Callable[[Ran, Decimal], object]
+Known = Callable[[str], Asked | None]
 
 
 class Author(Asking, Protocol):
@@ -105,30 +107,32 @@ class AuthorJob:
             answers = stack.enter_context(Answers(place))
             carried = answers.carry(job, self.job.recorded())
 
+            useless = self.useless(answers)
+
             def told(ran: Ran) -> None:
                 after(ran, answers.spent(job))
 
             def round_of(questions: Iterator[Question], so_far: Ran | None) -> Ran:
                 stop = threading.Event()
                 asker = Asker(provider, answers, job, self.job.price, stop, unit=unit)
-                runner = Runner(asker, stop, concurrency, told, self.job.again)
+                runner = Runner(asker, stop, concurrency, told, self.job.again, useless)
                 if so_far is not None:
                     runner.ran = so_far
                     asker.calls.add(so_far.calls)
                 return runner.run(questions)
 
             ran = round_of((q for record in self.job.pages.read() for q in self.job.questions(record)), None)
-            asker = Asker(provider, answers, job, self.job.price, threading.Event())
+            asked = partial(known, answers)
             if ran.ended == DONE:
                 seconds = ran.seconds
-                ran = round_of((q for _, _, checks in self._answered(asker) for q in checks), ran)
+                ran = round_of((q for _, _, checks in self._answered(asked) for q in checks), ran)
                 ran.seconds += seconds
             done = Done(ran, answers.spent(job), answers.unanswered, carried)
             if ran.ended != DONE or ran.unasked:
                 return done, made
             self.author.learn(self.job.pages.read())
             files = Filling(draft, form, where.max_bytes, lambda _: None)
-            records = self._records(asker, done, made, sieve)
+            records = self._records(asked, done, made, sieve)
             first = next(records, None)
             if first is None:
                 return done, made
@@ -143,10 +147,10 @@ class AuthorJob:
             made.files = len(files.files)
         return done, made
 
-    def _answered(self, asker: Asker, done: Done | None = None) -> Iterator[tuple[Record, list[Any], list[Question]]]:
+    def _answered(self, asked: Known, done: Done | None = None) -> Iterator[tuple[Record, list[Any], list[Question]]]:
         """Each page whose answers are all there, with them and what is asked about them. done: gets the other pages."""
         for record in self.job.pages.read():
-            found = [asker.known(question.key) for question in self.job.questions(record)]
+            found = [asked(question.key) for question in self.job.questions(record)]
             if failed := _failed(found):
                 if done is not None:
                     done.incomplete += 1
@@ -159,14 +163,30 @@ class AuthorJob:
                 continue
             yield record, values, [self._check(record, each) for each in self.author.checks(record, values)]
 
+    def useless(self, answers: Answers) -> set[str]:
+        """Keys of what is asked anew with `again` though it was answered: pages of which every text was refused."""
+        if not self.job.again:
+            return set()
+        found, asked = set[str](), partial(known, answers)
+        self.author.learn(self.job.pages.read())
+        for record, values, checks in self._answered(asked):
+            checked = [asked(check.key) for check in checks]
+            if any(one is None for one in checked):
+                continue
+            said = [one.value if one is not None and one.outcome is Outcome.ANSWERED else None for one in checked]
+            refused = Counter[str]()
+            if next(self.author.drafts(record, values, said, refused), None) is None and refused:
+                found.update(question.key for question in self.job.questions(record))
+        return found
+
     def _check(self, record: Record, request: Request) -> Question:
         key = key_of_request(str(self.job.model), self.author.check_version, request)
         return Question(key, page_of(record["canonical_url"]), str(record["canonical_url"]), request)
 
-    def _records(self, asker: Asker, done: Done, made: Made, sieve: Sieve) -> Iterator[Record]:
+    def _records(self, asked: Known, done: Done, made: Made, sieve: Sieve) -> Iterator[Record]:
         origin = self.author.origin
-        for record, values, checks in self._answered(asker, done):
-            checked = [asker.known(check.key) for check in checks]
+        for record, values, checks in self._answered(asked, done):
+            checked = [asked(check.key) for check in checks]
             said = [one.value if one is not None and one.outcome is Outcome.ANSWERED else None for one in checked]
             taken = 0
             for draft in self.author.drafts(record, values, said, made.refused):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -137,10 +137,14 @@ class LlmJob:
             for each in self.tool.requests(record)
         ]
 
-    def estimate(self) -> Estimate:
-        """What it would take; nothing is sent and nothing changes. Raises: InputError, StorageError."""
+    def estimate(self, useless: Callable[[Answers], Collection[str]] = lambda _: ()) -> Estimate:
+        """What it would take; nothing is sent and nothing changes.
+
+        useless: keys that `again` asks anew, too. Raises: InputError, StorageError.
+        """
         found, price = Estimate(), self.price
         with Answers(self.place) as answers:
+            anew = useless(answers)
             found.spent = max(answers.spent(self.job), self.recorded())
             for record in self.pages.read():
                 found.pages += 1
@@ -148,7 +152,7 @@ class LlmJob:
                     if (answer := answers.answer(question.key)) is not None:
                         found.known += 1
                         found.failed += (failed := answer.outcome != Outcome.ANSWERED)
-                        if not (failed and self.again):
+                        if not ((failed and self.again) or question.key in anew):
                             continue
                     found.asked += 1
                     text = int(record.get("token_estimate") or len(question.request.user))

@@ -15,8 +15,8 @@ class Outcome(StrEnum):
     """How a call ended.
 
     The first four are paid and final: the same question again would cost the same and say as little. The next six
-    pass: ask again. UNREACHABLE: no connection was made, so nothing was sent. REJECTED: the provider does not take this
-    request (too long, a schema it does not know).
+    pass: ask again; GARBLED once, for it may be paid. UNREACHABLE: no connection was made, so nothing was sent.
+    REJECTED: the provider does not take this request (too long, a schema it does not know).
     """
 
     ANSWERED = "answered"

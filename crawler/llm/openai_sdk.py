@@ -46,15 +46,14 @@ class OpenAI(Provider):
 
 
 def _reply(found: Any) -> Reply:
+    usage = getattr(found, "usage", None)
+    sent, got = counted(getattr(usage, "prompt_tokens", None)), counted(getattr(usage, "completion_tokens", None))
     try:
         choice = found.choices[0]
         message, why = choice.message, choice.finish_reason
         text, refusal = message.content, getattr(message, "refusal", None)
-        usage = found.usage
-        sent, got = (usage.prompt_tokens, usage.completion_tokens) if usage is not None else (None, None)
-        sent, got = counted(sent), counted(got)
     except (AttributeError, TypeError, IndexError):
-        return Reply(Outcome.GARBLED, said=str(found)[:300])
+        return Reply(Outcome.GARBLED, "", sent, got, said=str(found)[:300])
     if why == "length":
         return Reply(Outcome.TRUNCATED, "", sent, got)
     if refusal or why == "content_filter":

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from crawler.llm.model import Provider
     from crawler.llm.run import Ran
     from crawler.llm.tool import Asking
+    from crawler.storage.corpus.answers import Answers
     from crawler.storage.files.place import Place
 
 MOST_TOKENS = 1_024
@@ -82,10 +84,10 @@ def _tiers(given: str | None, *, here: bool) -> tuple[str, ...] | None:
     return tiers
 
 
-def estimated(job: LlmJob) -> Answer:
-    """What it would take. Raises: InputError, StorageError."""
+def estimated(job: LlmJob, useless: Callable[[Answers], Collection[str]] = lambda _: ()) -> Answer:
+    """What it would take. useless: keys that --again asks anew, too. Raises: InputError, StorageError."""
     with reading():
-        found = job.estimate()
+        found = job.estimate(useless)
     currency = job.prices.currency
     lines = [
         f"{number_of(found.pages, 'page')}, {number_of(found.asked, 'request')}; {found.known:,} are answered already"
@@ -138,9 +140,17 @@ def progress(job: LlmJob, tell: Callable[[str], None], total: int = 0) -> Callab
 
     total: requests that are to be sent in all, 0 where nobody knows.
     """
+    from crawler.llm.run import GRACE_SECONDS
+
     began = time.monotonic()
 
     def after(state: Ran, spent: Decimal) -> None:
+        calls, most = state.under_way
+        if calls:
+            awaited = f"stopping: {GRACE_SECONDS:.0f} s for {number_of(calls, 'call')} under way"
+            cost = f"without an answer {money(most, job.prices.currency)} count as spent"
+            sys.stderr.write(f"{awaited}; {cost}; a second signal ends at once\n")
+            sys.stderr.flush()
         seconds = max(time.monotonic() - began, 1e-3)
         rate = state.sent / seconds
         tokens_in, tokens_out = state.calls.tokens
@@ -234,6 +244,11 @@ def problems_of(job: LlmJob, done: Done) -> Iterator[str]:
 
     state = done.ran
     yield from _ends(job, state)
+    if wrong := state.calls.impossible:
+        sent, got = state.calls.largest
+        yield (f"{job.model}: {number_of(wrong, 'call')} with a count of tokens above what was sent or may come, such "
+               f"as {sent:,} in and {got:,} out: it cannot be true, so the most that they can cost was booked; hold "
+               "the provider's bill against it")  # fmt: skip
     for name, count in done.lost.items():
         yield f"{number_of(count, 'page')} without an answer: {_why(name, count, done.names[name])}{AGAIN}"
     for name, count in done.planted.items():
@@ -268,6 +283,10 @@ def _ends(job: LlmJob, state: Ran) -> Iterator[str]:
                "check that the server runs and that the address is right; "
                f"{rest}")  # fmt: skip
     if state.ended == INTERRUPTED:
+        calls, most = state.under_way
+        if calls:
+            yield (f"{number_of(calls, 'call')} under way when it was stopped: nobody knows what came of them, so "
+                   f"{money(most, job.prices.currency)} count as spent")  # fmt: skip
         yield f"{rest}"
 
 

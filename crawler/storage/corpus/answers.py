@@ -120,8 +120,9 @@ class Answers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
+        with self._turn:  # a call that nobody awaits any longer may come to its end now
+            if self._file is not None:
+                self._file.close()
         self._lock.release()
 
     @property
