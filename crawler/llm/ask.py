@@ -158,20 +158,37 @@ class Asker:
         except ProviderError:
             self._answers.end(call, Ended("denied", Decimal()))
             raise
-        reply, value = _read(self._believed(reply, request), request)
-        ended = Ended(
-            reply.outcome.value, self._cost(reply, call), reply.tokens_in or 0, reply.tokens_out or 0, value,
-            reply.outcome.is_final,
-        )  # fmt: skip
+        reply, value = _read(self._believed(reply, request), request.schema)
+        return reply, self._ended(call, reply, value, final=reply.outcome.is_final)
+
+    def most(self, request: Request) -> Decimal:
+        """The most that it can cost."""
+        return self._price.most(request)
+
+    def settle(self, call: Call, reply: Reply, schema: dict[str, Any] | None) -> Ended:
+        """Note what a batch says of a call. schema: None where nobody asks any longer: it is paid, and not taken."""
+        sent, got = reply.tokens_in or 0, reply.tokens_out or 0
+        if self._price.cost(sent, got) > call.reserved:
+            reply = self._disbelieved(reply)
+        reply, value = (reply, None) if schema is None else _read(reply, schema)
+        return self._ended(call, reply, value, final=reply.outcome.is_final and schema is not None)
+
+    def _ended(self, call: Call, reply: Reply, value: Any, *, final: bool) -> Ended:
+        cost = self._cost(reply, call)
+        ended = Ended(reply.outcome.value, cost, reply.tokens_in or 0, reply.tokens_out or 0, value, final)
         self._answers.end(call, ended)
         self._count(reply, ended)
-        return reply, ended
+        return ended
 
     def _believed(self, reply: Reply, request: Request) -> Reply:
         """Without its count of tokens where that cannot be true: more than there are bytes, or than were allowed."""
         sent, got = reply.tokens_in or 0, reply.tokens_out or 0
         if sent <= most_tokens_in(request) and got <= request.most_tokens:
             return reply
+        return self._disbelieved(reply)
+
+    def _disbelieved(self, reply: Reply) -> Reply:
+        sent, got = reply.tokens_in or 0, reply.tokens_out or 0
         with self._turn:
             self.calls.impossible += 1
             self.calls.largest = max(self.calls.largest, (sent, got), key=sum)
@@ -198,12 +215,12 @@ class Asker:
         return self._price.cost(reply.tokens_in, reply.tokens_out)
 
 
-def _read(reply: Reply, request: Request) -> tuple[Reply, Any]:
+def _read(reply: Reply, schema: dict[str, Any]) -> tuple[Reply, Any]:
     """The value of a whole answer; one of another form is malformed."""
     if reply.outcome is not Outcome.ANSWERED:
         return reply, None
     try:
-        return reply, parsed(reply.text, request.schema)
+        return reply, parsed(reply.text, schema)
     except ValueError as error:
         malformed = Reply(Outcome.MALFORMED, "", reply.tokens_in, reply.tokens_out, said=str(error))
         return malformed, None

@@ -21,6 +21,7 @@ from crawler.dataset.export import Describer, Filling, draft_beside, put, put_al
 from crawler.dataset.export_formats import export_format
 from crawler.dataset.registry.derived import SYNTHETIC_MANIFEST
 from crawler.llm.ask import Asked, Asker, known
+from crawler.llm.batch import BatchRunner, batching
 from crawler.llm.job import Done, LlmJob
 from crawler.llm.model import Outcome, Provider, Request
 from crawler.llm.prompt import key_of_request
@@ -112,20 +113,23 @@ class AuthorJob:
             def told(ran: Ran) -> None:
                 after(ran, answers.spent(job))
 
-            def round_of(questions: Iterator[Question], so_far: Ran | None) -> Ran:
+            def round_of(questions: Callable[[], Iterator[Question]], so_far: Ran | None) -> Ran:
                 stop = threading.Event()
                 asker = Asker(provider, answers, job, self.job.price, stop, unit=unit)
-                runner = Runner(asker, stop, concurrency, told, self.job.again, useless)
+                part, again = "" if so_far is None else "checks", self.job.again
                 if so_far is not None:
-                    runner.ran = so_far
                     asker.calls.add(so_far.calls)
-                return runner.run(questions)
+                state = so_far or Ran()
+                if self.job.batch:
+                    batches = batching(provider)
+                    return BatchRunner(batches, answers, job, asker, now, part, again, useless, state).run(questions)
+                return Runner(asker, stop, concurrency, told, again, useless, ran=state).run(questions())
 
-            ran = round_of((q for record in self.job.pages.read() for q in self.job.questions(record)), None)
+            ran = round_of(lambda: (q for record in self.job.pages.read() for q in self.job.questions(record)), None)
             asked = partial(known, answers)
             if ran.ended == DONE:
                 seconds = ran.seconds
-                ran = round_of((q for _, _, checks in self._answered(asked) for q in checks), ran)
+                ran = round_of(lambda: (q for _, _, checks in self._answered(asked) for q in checks), ran)
                 ran.seconds += seconds
             done = Done(ran, answers.spent(job), answers.unanswered, carried)
             if ran.ended != DONE or ran.unasked:

@@ -23,6 +23,7 @@ from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.annotations.tables import key_of
 from crawler.dataset.rewrite import Rewritten, check_alone
 from crawler.llm.ask import Asked, Asker
+from crawler.llm.batch import BatchRunner, batching
 from crawler.llm.model import Outcome, Provider
 from crawler.llm.named import Model
 from crawler.llm.pages import Pages
@@ -98,6 +99,7 @@ class LlmJob:
     pages: Pages
     budget: Decimal | None = None
     again: bool = False
+    batch: bool = False
 
     @property
     def job(self) -> Job:
@@ -107,7 +109,8 @@ class LlmJob:
     @property
     def price(self) -> Price:
         """Of the model. Raises: InputError."""
-        return self.prices.of(str(self.model))
+        price = self.prices.of(str(self.model))
+        return price.of_batch() if self.batch else price
 
     def recorded(self) -> Decimal:
         """What this job has cost by the job records of its annotation. Raises: InputError for another currency."""
@@ -181,8 +184,15 @@ class LlmJob:
             job = self.job
             carried = answers.carry(job, self.recorded())
             asker = Asker(provider, answers, job, price, stop, unit=unit)
-            runner = Runner(asker, stop, concurrency, lambda ran: after(ran, answers.spent(job)), self.again)
-            ran = runner.run(question for record in self.pages.read() for question in self.questions(record))
+
+            def all_questions() -> Iterator[Question]:
+                return (question for record in self.pages.read() for question in self.questions(record))
+
+            if self.batch:
+                ran = BatchRunner(batching(provider), answers, job, asker, now, again=self.again).run(all_questions)
+            else:
+                runner = Runner(asker, stop, concurrency, lambda ran: after(ran, answers.spent(job)), self.again)
+                ran = runner.run(all_questions())
             done = Done(ran, answers.spent(job), answers.unanswered, carried)
             done.written, done.refused = self._annotate(asker, done, now)
             done.spent = answers.spent(job)

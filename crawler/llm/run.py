@@ -43,6 +43,7 @@ class Ran:
 
     known: questions that were answered before; unasked: that were not sent; repeated: calls beyond the first one.
     calls: all that went out. under_way: calls that a signal found, then those it left, and the most they can cost.
+    notes: of batches, a sentence each.
     """
 
     ended: str = DONE
@@ -56,6 +57,7 @@ class Ran:
     seconds: float = 0.0
     calls: Calls = field(default_factory=Calls)
     under_way: tuple[int, Decimal] = (0, Decimal())
+    notes: list[str] = field(default_factory=list)
 
     @property
     def sent(self) -> int:

@@ -45,6 +45,8 @@ def declare_job(parser: argparse.ArgumentParser, *, most_tokens: int = MOST_TOKE
     add("--concurrency", type=whole(1), default=4, metavar="N", help="requests at a time (4)")
     add("--again", action="store_true", help="ask anew about pages whose answer was truncated, refused or malformed; "
         "only these are asked once more and paid once more")  # fmt: skip
+    add("--batch", action="store_true", help="send batches, at the provider's price for them; the same command, run "
+        "again within a day, takes the answers")  # fmt: skip
     add("--dry-run", action="store_true", help="say what it would cost; send nothing")
 
 
@@ -66,7 +68,7 @@ def job_of(place: Place, tool: Asking, opts: argparse.Namespace, load: Load, now
     lifetimes = Lifetimes.of(load().storage.document_ttl_days)
     pages = Pages(place, tiers, lifetimes, now, opts.sample, opts.seed)
     budget = None if opts.budget is None else budget_of(opts.budget, prices)
-    job = LlmJob(place, tool, model, prices, pages, budget, opts.again)
+    job = LlmJob(place, tool, model, prices, pages, budget, opts.again, opts.batch)
     price = job.price
     if budget is None and not opts.dry_run and (price.input or price.output):
         raise WrongCall(f"--budget: {model} costs money; say how much, such as 5{prices.currency}")
@@ -244,6 +246,7 @@ def problems_of(job: LlmJob, done: Done) -> Iterator[str]:
 
     state = done.ran
     yield from _ends(job, state)
+    yield from state.notes
     if wrong := state.calls.impossible:
         sent, got = state.calls.largest
         yield (f"{job.model}: {number_of(wrong, 'call')} with a count of tokens above what was sent or may come, such "
@@ -302,7 +305,10 @@ def _why(outcome: str, count: int, named: list[str]) -> str:
 
 
 FACTS: Fields = {
-    "ended": ("string", "done, budget, interrupted, failing, unreachable; dry run: nothing was sent"),
+    "ended": (
+        "string",
+        "done, budget, waiting (for a batch), interrupted, failing, unreachable; dry run: nothing was sent",
+    ),
     "requests": ("integer", "sent now; with --dry-run: that would be sent"),
     "known": ("integer", "requests that were answered before"),
     "repeated": ("integer", "calls beyond the first one of a request, after what passes"),

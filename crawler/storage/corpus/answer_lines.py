@@ -16,6 +16,7 @@ from crawler.storage.files.journal import disk
 _NEEDS = {
     "intent": {"call", "key", "job", "currency", "page", "reserved"},
     "answer": {"call", "outcome", "cost", "tokens_in", "tokens_out", "final", "value"},
+    "batch": {"call", "job", "currency", "reserved", "mark", "part", "at", "size", "id", "ended"},
     "withdrawn": {"call", "job", "currency", "reserved"},
 }
 """Fields of each kind of line."""
