@@ -11,11 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
+
+import orjson
 
 from crawler.dataset.export import Describer, Filling, draft_beside, put, put_all, settle_version
 from crawler.dataset.export_formats import export_format
@@ -28,6 +30,7 @@ from crawler.llm.prompt import key_of_request
 from crawler.llm.run import DONE, Question, Ran, Runner
 from crawler.llm.synthetic import Draft, Origin, Sieve, record_of
 from crawler.llm.tool import Asking
+from crawler.problems import InputError
 from crawler.storage.corpus.answers import Answers, page_of
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash
@@ -106,7 +109,7 @@ class AuthorJob:
             draft, form = draft_beside(where.out, stack), export_format(where.to)
             before = manifest_hash(place)
             answers = stack.enter_context(Answers(place))
-            carried = answers.carry(job, self.job.recorded())
+            carried = answers.carry(job, self.recorded(where.out))
 
             useless = self.useless(answers)
 
@@ -166,6 +169,29 @@ class AuthorJob:
                     done.incomplete += 1
                 continue
             yield record, values, [self._check(record, each) for each in self.author.checks(record, values)]
+
+    def recorded(self, out: Path) -> Decimal:
+        """What this job has cost by the folders that it wrote before beside `out` or its corpus: each has the sum so
+        far. Raises: StorageError where a manifest there is damaged; InputError for another currency.
+        """
+        parents = {out.resolve().parent, self.job.place.root.resolve().parent}
+        paths = [path for parent in parents if parent.is_dir() for path in parent.glob(f"*/{SYNTHETIC_MANIFEST}")]
+        return max((self._recorded(path) for path in sorted(paths)), default=Decimal())
+
+    def _recorded(self, path: Path) -> Decimal:
+        try:
+            found = orjson.loads(path.read_bytes())
+            who = found["operation"], found["model"]["name"], found["source"]["crawls"]
+            cost, currency = Decimal(str(found["cost"]["money"])), str(found["cost"]["currency"])
+        except (OSError, orjson.JSONDecodeError, KeyError, TypeError, InvalidOperation) as error:
+            raise StorageError(f"{path}: damaged, so nobody knows what it has cost; move its folder away") from error
+        own = f"llm {self.author.operation}", str(self.job.model), self.job.place.manifest()["crawls"]
+        if who != own or not cost:
+            return Decimal()
+        if currency != self.job.prices.currency:
+            said = f"was paid in {currency} before, and not in {self.job.prices.currency}"
+            raise InputError([f"{path}: {said}; give prices in that currency"])
+        return cost
 
     def useless(self, answers: Answers) -> set[str]:
         """Keys of what is asked anew with `again` though it was answered: pages of which every text was refused."""

@@ -224,7 +224,7 @@ def said_of_calls(job: LlmJob, done: Done) -> Iterator[str]:
     yield (f"{sent} in {duration(state.seconds)}, {state.known:,} were answered before; "
            f"{money(done.spent, job.prices.currency)} spent by this job so far")  # fmt: skip
     if done.carried:
-        known = f"{money(done.carried, job.prices.currency)} by the job record of {job.tool.name}"
+        known = f"{money(done.carried, job.prices.currency)} by the job record or the manifest of {job.tool.name}"
         yield f"llm/ledger.jsonl lacks calls that cost {known}: they count as spent, and are asked anew"
     if booked := state.calls.booked:
         said = state.calls.said
@@ -307,7 +307,7 @@ def _why(outcome: str, count: int, named: list[str]) -> str:
 FACTS: Fields = {
     "ended": (
         "string",
-        "done, budget, waiting (for a batch), interrupted, failing, unreachable; dry run: nothing was sent",
+        "done, budget, waiting, interrupted, failing, unreachable; dry run: nothing was sent",
     ),
     "requests": ("integer", "sent now; with --dry-run: that would be sent"),
     "known": ("integer", "requests that were answered before"),

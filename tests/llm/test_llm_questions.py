@@ -244,3 +244,17 @@ def test_a_page_of_which_every_text_was_refused_is_asked_anew_with_again_and_no_
     found = run(folder, server, prices(), out, "--again")
     assert (found.facts["texts"], len(server.asks)) == (1, 3)
     assert answer_of(WORK, folder.path, *words, "--again", "--dry-run").facts["requests"] == 0
+
+
+def test_a_lost_ledger_is_told_and_the_budget_does_not_begin_anew(
+    folder: Folder, serve: Serve, prices: PricesOf, kept: Any, out: Path
+) -> None:
+    filled(folder, kept, KETTLE)
+    server = serve(model(HOLDS))
+    first = run(folder, server, prices(), out)
+    (folder.path / LEDGER).unlink()
+    again = run(folder, server, prices(), out.with_name("again"))
+    assert again.facts["spent"] == pytest.approx(2 * first.facts["spent"])
+    assert any("llm/ledger.jsonl lacks calls" in line for line in again.lines)
+    third = run(folder, server, prices(), out.with_name("third"))
+    assert third.facts["spent"] == again.facts["spent"]
