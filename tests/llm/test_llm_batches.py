@@ -14,11 +14,12 @@ from crawler.dataset.annotate import Annotations
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.llm import batch as batches
 from crawler.operations.llm_judge import WORK
+from crawler.operations.llm_questions import WORK as QUESTIONS
 from crawler.storage.corpus.answers import LEDGER
 from crawler.storage.files.place import Place
 from tests.support.corpus_folder import Folder
 from tests.support.model_batches import BatchServer, Lines
-from tests.support.models import judged
+from tests.support.models import Say, judged
 from tests.support.operations import answer_of
 
 PROTOCOLS = ("anthropic", "openai")
@@ -172,3 +173,35 @@ def test_a_batch_reserves_all_it_may_cost_before_it_is_sent(folder: Folder, serv
     assert 0 < found["unasked"] < 12
     (held,) = server.batches.values()
     assert len(held.lines) == 12 - found["unasked"]
+
+
+def test_a_death_before_the_batch_was_written_down_costs_nothing(
+    folder: Folder, server: BatchServer, judge: Any
+) -> None:
+    folder.filled(range(3))
+    judge("openai")
+    server.batches.clear()  # as if it had died before all of that
+    path = folder.path / LEDGER
+    kept = [line for line in path.read_bytes().splitlines(keepends=True) if orjson.loads(line)["kind"] == "intent"]
+    path.write_bytes(b"".join(kept))
+    server.ending = "completed"
+    assert (judge("openai")["ended"], judge("openai")["spent"]) == ("waiting", pytest.approx(3 * ONE))
+    assert (server.submitted, rows(folder)) == (2, 3)
+
+
+def test_questions_go_out_as_one_batch_and_their_checks_as_another(
+    folder: Folder, server: BatchServer, tmp_path: Path, kept: Any
+) -> None:
+    corpus = folder.opened()
+    corpus.keep(kept(0, text="The kettle of Ada Smith holds 1.7 l.\nIt has been sold in Oslo since 1926.\n"))
+    corpus.close()
+    pair = {"passage": "The kettle of Ada Smith holds 1.7 l.", "question": "How much does it hold?", "answer": "1.7 l",
+            "kind": "number", "difficulty": "easy"}  # fmt: skip
+    check, pairs = orjson.dumps({"answer": "1.7 l", "yes_or_no": False}), orjson.dumps({"pairs": [pair]})
+    server.script = lambda ask: Say((check if "QUESTION" in ask.user else pairs).decode())
+    (tmp_path / "prices.yaml").write_text(PRICES)
+    words = ("--model", server.model("openai"), "--prices", tmp_path / "prices.yaml", "--budget", "900EUR", "--batch")
+    server.ending = "completed"
+    ends = [answer_of(QUESTIONS, folder.path, *words, "--out", tmp_path / "pairs").facts for _ in range(3)]
+    assert [(found["ended"], found["texts"]) for found in ends] == [("waiting", 0), ("waiting", 0), ("done", 1)]
+    assert (server.submitted, server.files) == (2, {})
