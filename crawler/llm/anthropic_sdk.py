@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from crawler.llm.failures import TIMEOUT_SECONDS, answered, counted
-from crawler.llm.model import Outcome, Provider, ProviderError, Reply, Request
+from crawler.llm.model import Batching, Collected, Found, Outcome, ProviderError, Reply, Request, State
 
 OWN_URL = "https://api.anthropic.com"
 KEY = "ANTHROPIC_API_KEY"
+CLOCKS = 3_600.0
+"""Seconds that the provider's clock may differ from ours."""
 
 
-class Anthropic(Provider):
+class Anthropic(Batching):
     """A model of Anthropic's. url: None = Anthropic's own. Raises: ProviderError where no key is set."""
 
     def __init__(self, name: str, url: str | None) -> None:
@@ -29,16 +32,88 @@ class Anthropic(Provider):
 
     def complete(self, request: Request) -> Reply:
         """One message. Raises: ProviderError."""
-        call = partial(
-            self._client.messages.create,
-            model=self._name,
-            max_tokens=request.most_tokens,
-            system=request.system,
-            messages=[{"role": "user", "content": request.user}],
-            output_config={"format": {"type": "json_schema", "schema": request.schema}},
-        )
+        create = cast("Any", self._client.messages.create)
+        call = partial(create, **self._body(request))
         found = answered(self._sdk, call, f"anthropic:{self._name}")
         return found if isinstance(found, Reply) else _reply(found)
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        return {
+            "model": self._name,
+            "max_tokens": request.most_tokens,
+            "system": request.system,
+            "messages": [{"role": "user", "content": request.user}],
+            "output_config": {"format": {"type": "json_schema", "schema": request.schema}},
+        }
+
+    def submit(self, mark: str, requests: Sequence[tuple[str, Request]]) -> str | Reply:  # noqa: ARG002
+        """A message batch; its custom ids carry the mark. Raises: ProviderError."""
+        listed: Any = [{"custom_id": name, "params": self._body(request)} for name, request in requests]
+        call = partial(self._client.messages.batches.create, requests=listed)
+        made = answered(self._sdk, call, f"anthropic:{self._name}")
+        if isinstance(made, Reply):
+            return made
+        return str(made.id) if getattr(made, "id", None) else Reply(Outcome.GARBLED, said=str(made)[:300])
+
+    def find(self, mark: str, size: int, since: float) -> Found:
+        """By the custom ids of its results: a batch that runs does not tell them. Raises: ProviderError."""
+
+        def look() -> Found:
+            unsure = False
+            for batch in self._client.messages.batches.list(limit=100):
+                if batch.created_at.timestamp() < since - CLOCKS:
+                    break
+                counts = batch.request_counts
+                total = counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
+                if total != size:
+                    continue
+                if batch.processing_status != "ended" or not batch.results_url:
+                    unsure = True
+                    continue
+                first = next(iter(self._client.messages.batches.results(batch.id)), None)
+                if first is not None and first.custom_id.startswith(mark):
+                    return Found(batch.id)
+            return Found(unsure=unsure)
+
+        found = answered(self._sdk, look, f"anthropic:{self._name}")
+        return Found(unsure=True) if isinstance(found, Reply) else cast("Found", found)
+
+    def collect(self, batch: str) -> Collected:
+        """Raises: ProviderError."""
+
+        def read() -> Collected:
+            try:
+                state = self._client.messages.batches.retrieve(batch)
+            except self._sdk.NotFoundError:
+                return Collected(State.GONE)
+            if state.processing_status != "ended":
+                return Collected(State.RUNNING)
+            if not state.results_url:
+                return Collected(State.GONE)
+            return Collected(State.ENDED, list(self._results(batch)))
+
+        found = answered(self._sdk, read, f"anthropic:{self._name}")
+        return Collected(State.UNKNOWN, said=found.said) if isinstance(found, Reply) else cast("Collected", found)
+
+    def _results(self, batch: str) -> Iterator[tuple[str, Reply]]:
+        for each in self._client.messages.batches.results(batch):
+            result: Any = each.result
+            if result.type == "succeeded":
+                yield each.custom_id, _reply(result.message)
+            elif result.type == "errored":
+                yield each.custom_id, Reply(Outcome.REJECTED, said=str(result.error)[:300])
+            else:
+                yield each.custom_id, Reply(Outcome.OVERLOADED, said=f"the batch has {result.type} it")
+
+    def forget(self, batch: str) -> str:
+        """Delete it."""
+        try:
+            self._client.messages.batches.delete(batch)
+        except self._sdk.NotFoundError:
+            return ""
+        except self._sdk.APIError as error:
+            return f"batch {batch} ({str(error)[:100]})"
+        return ""
 
     def close(self) -> None:
         """Close the connections."""
@@ -46,13 +121,13 @@ class Anthropic(Provider):
 
 
 def _reply(found: Any) -> Reply:
+    usage = getattr(found, "usage", None)
+    sent, got = counted(getattr(usage, "input_tokens", None)), counted(getattr(usage, "output_tokens", None))
     try:
-        why, usage = found.stop_reason, found.usage
+        why = found.stop_reason
         texts = [each.text for each in found.content if each.type == "text"]
-        sent, got = (usage.input_tokens, usage.output_tokens) if usage is not None else (None, None)
-        sent, got = counted(sent), counted(got)
     except (AttributeError, TypeError):
-        return Reply(Outcome.GARBLED, said=str(found)[:300])
+        return Reply(Outcome.GARBLED, "", sent, got, said=str(found)[:300])
     if why in ("max_tokens", "model_context_window_exceeded"):
         return Reply(Outcome.TRUNCATED, "", sent, got)
     if why == "refusal":

@@ -10,12 +10,14 @@ from decimal import Decimal
 from typing import Any
 
 from crawler.llm.model import Outcome, Provider, ProviderError, Reply, Request
-from crawler.llm.prices import Price
+from crawler.llm.prices import Price, most_tokens_in
 from crawler.llm.prompt import parsed
 from crawler.storage.corpus.answers import Answers, BudgetReached, Call, Ended, Job
 
 ATTEMPTS = 5
 ATTEMPTS_TO_CONNECT = 3
+ATTEMPTS_GARBLED = 2
+"""Such an answer may be paid each time, and seldom mends itself."""
 PAUSES = (1.0, 2.0, 4.0, 8.0)
 """Seconds before each further attempt, up to a fourth more by chance; more where the provider asks for it."""
 LONGEST_PAUSE = 60.0
@@ -44,7 +46,8 @@ class Asked:
 class Calls:
     """What went out. ended: calls by outcome; booked: failed ones that nobody counted, at the most they may cost.
 
-    money: of those. said: of a failure, by outcome. tokens: in and out, where they were counted.
+    money: of those. said: of a failure, by outcome. tokens: in and out, where they were counted. impossible: calls with
+    a count above what was sent or may come, booked likewise; largest: the one of them with the most.
     """
 
     ended: Counter[str] = field(default_factory=Counter)
@@ -52,6 +55,8 @@ class Calls:
     money: Decimal = Decimal()
     said: dict[str, str] = field(default_factory=dict)
     tokens: tuple[int, int] = (0, 0)
+    impossible: int = 0
+    largest: tuple[int, int] = (0, 0)
 
     def add(self, other: Calls) -> None:
         """Count those of another one, too."""
@@ -60,6 +65,16 @@ class Calls:
         self.money += other.money
         self.said |= other.said
         self.tokens = (self.tokens[0] + other.tokens[0], self.tokens[1] + other.tokens[1])
+        self.impossible += other.impossible
+        self.largest = max(self.largest, other.largest, key=sum)
+
+
+def known(answers: Answers, key: str) -> Asked | None:
+    """What a ledger has of a question. Raises: StorageError."""
+    found = answers.answer(key)
+    if found is None:
+        return None
+    return Asked(Outcome(found.outcome), found.value, found.cost, found.tokens_in, found.tokens_out)
 
 
 class Asker:
@@ -70,19 +85,21 @@ class Asker:
     ) -> None:
         self._provider, self._answers, self._job, self._price = provider, answers, job, price
         self._stop, self._unit = stop, unit
-        self._turn, self._flying = threading.Condition(), 0
+        self._turn, self._flying = threading.Condition(), dict[int, Call]()
         self.calls = Calls()
+
+    def under_way(self) -> tuple[int, Decimal]:
+        """Calls whose end is awaited, and the most that they can cost."""
+        with self._turn:
+            return len(self._flying), sum((call.reserved for call in self._flying.values()), Decimal())
 
     def known(self, key: str) -> Asked | None:
         """What was answered before, in this call or another. Raises: StorageError."""
-        found = self._answers.answer(key)
-        if found is None:
-            return None
-        return Asked(Outcome(found.outcome), found.value, found.cost, found.tokens_in, found.tokens_out)
+        return known(self._answers, key)
 
     def ask(self, key: str, page: str, request: Request) -> Asked:
         """Raises: BudgetReached before a first call that could cost too much; ProviderError, StorageError."""
-        last = Asked(None)
+        last, garbled = Asked(None), 0
         for attempt in range(ATTEMPTS):
             if self._stop.is_set():
                 return last
@@ -96,7 +113,9 @@ class Asker:
             last = Asked(reply.outcome, ended.value, ended.cost, ended.tokens_in, ended.tokens_out, attempt, said)
             if reply.outcome.is_final or reply.outcome is Outcome.REJECTED or attempt == ATTEMPTS - 1:
                 return last
-            if reply.outcome is Outcome.UNREACHABLE and attempt == ATTEMPTS_TO_CONNECT - 1:
+            garbled += reply.outcome is Outcome.GARBLED
+            never = reply.outcome is Outcome.UNREACHABLE and attempt == ATTEMPTS_TO_CONNECT - 1
+            if never or garbled == ATTEMPTS_GARBLED:
                 return last
             pause = self._pause(attempt, reply)
             if pause is None:
@@ -116,7 +135,7 @@ class Asker:
             return self._sent(call, request)
         finally:
             with self._turn:
-                self._flying -= 1
+                del self._flying[call.number]
                 self._turn.notify_all()
 
     def _begin(self, key: str, page: str, request: Request) -> Call:
@@ -130,7 +149,7 @@ class Asker:
                         raise
                     self._turn.wait()
                 else:
-                    self._flying += 1
+                    self._flying[call.number] = call
                     return call
 
     def _sent(self, call: Call, request: Request) -> tuple[Reply, Ended]:
@@ -139,14 +158,41 @@ class Asker:
         except ProviderError:
             self._answers.end(call, Ended("denied", Decimal()))
             raise
-        reply, value = _read(reply, request)
-        ended = Ended(
-            reply.outcome.value, self._cost(reply, call), reply.tokens_in or 0, reply.tokens_out or 0, value,
-            reply.outcome.is_final,
-        )  # fmt: skip
+        reply, value = _read(self._believed(reply, request), request.schema)
+        return reply, self._ended(call, reply, value, final=reply.outcome.is_final)
+
+    def most(self, request: Request) -> Decimal:
+        """The most that it can cost."""
+        return self._price.most(request)
+
+    def settle(self, call: Call, reply: Reply, schema: dict[str, Any] | None) -> Ended:
+        """Note what a batch says of a call. schema: None where nobody asks any longer: it is paid, and not taken."""
+        sent, got = reply.tokens_in or 0, reply.tokens_out or 0
+        if self._price.cost(sent, got) > call.reserved:
+            reply = self._disbelieved(reply)
+        reply, value = (reply, None) if schema is None else _read(reply, schema)
+        return self._ended(call, reply, value, final=reply.outcome.is_final and schema is not None)
+
+    def _ended(self, call: Call, reply: Reply, value: Any, *, final: bool) -> Ended:
+        cost = self._cost(reply, call)
+        ended = Ended(reply.outcome.value, cost, reply.tokens_in or 0, reply.tokens_out or 0, value, final)
         self._answers.end(call, ended)
         self._count(reply, ended)
-        return reply, ended
+        return ended
+
+    def _believed(self, reply: Reply, request: Request) -> Reply:
+        """Without its count of tokens where that cannot be true: more than there are bytes, or than were allowed."""
+        sent, got = reply.tokens_in or 0, reply.tokens_out or 0
+        if sent <= most_tokens_in(request) and got <= request.most_tokens:
+            return reply
+        return self._disbelieved(reply)
+
+    def _disbelieved(self, reply: Reply) -> Reply:
+        sent, got = reply.tokens_in or 0, reply.tokens_out or 0
+        with self._turn:
+            self.calls.impossible += 1
+            self.calls.largest = max(self.calls.largest, (sent, got), key=sum)
+        return replace(reply, tokens_in=None, tokens_out=None)
 
     def _count(self, reply: Reply, ended: Ended) -> None:
         unknown = reply.tokens_in is None or reply.tokens_out is None
@@ -169,12 +215,12 @@ class Asker:
         return self._price.cost(reply.tokens_in, reply.tokens_out)
 
 
-def _read(reply: Reply, request: Request) -> tuple[Reply, Any]:
+def _read(reply: Reply, schema: dict[str, Any]) -> tuple[Reply, Any]:
     """The value of a whole answer; one of another form is malformed."""
     if reply.outcome is not Outcome.ANSWERED:
         return reply, None
     try:
-        return reply, parsed(reply.text, request.schema)
+        return reply, parsed(reply.text, schema)
     except ValueError as error:
         malformed = Reply(Outcome.MALFORMED, "", reply.tokens_in, reply.tokens_out, said=str(error))
         return malformed, None

@@ -11,21 +11,26 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
+import orjson
+
 from crawler.dataset.export import Describer, Filling, draft_beside, put, put_all, settle_version
 from crawler.dataset.export_formats import export_format
 from crawler.dataset.registry.derived import SYNTHETIC_MANIFEST
-from crawler.llm.ask import Asked, Asker
+from crawler.llm.ask import Asked, Asker, known
+from crawler.llm.batch import BatchRunner, batching
 from crawler.llm.job import Done, LlmJob
 from crawler.llm.model import Outcome, Provider, Request
 from crawler.llm.prompt import key_of_request
 from crawler.llm.run import DONE, Question, Ran, Runner
 from crawler.llm.synthetic import Draft, Origin, Sieve, record_of
 from crawler.llm.tool import Asking
+from crawler.problems import InputError
 from crawler.storage.corpus.answers import Answers, page_of
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash
@@ -36,6 +41,7 @@ from crawler.times import rfc3339
 
 FORMAT = "crawler-synthetic/1"
 After = Callable[[Ran, Decimal], object]
+Known = Callable[[str], Asked | None]
 
 
 class Author(Asking, Protocol):
@@ -103,32 +109,37 @@ class AuthorJob:
             draft, form = draft_beside(where.out, stack), export_format(where.to)
             before = manifest_hash(place)
             answers = stack.enter_context(Answers(place))
-            carried = answers.carry(job, self.job.recorded())
+            carried = answers.carry(job, self.recorded(where.out))
+
+            useless = self.useless(answers)
 
             def told(ran: Ran) -> None:
                 after(ran, answers.spent(job))
 
-            def round_of(questions: Iterator[Question], so_far: Ran | None) -> Ran:
+            def round_of(questions: Callable[[], Iterator[Question]], so_far: Ran | None) -> Ran:
                 stop = threading.Event()
                 asker = Asker(provider, answers, job, self.job.price, stop, unit=unit)
-                runner = Runner(asker, stop, concurrency, told, self.job.again)
+                part, again = "" if so_far is None else "checks", self.job.again
                 if so_far is not None:
-                    runner.ran = so_far
                     asker.calls.add(so_far.calls)
-                return runner.run(questions)
+                state = so_far or Ran()
+                if self.job.batch:
+                    batches = batching(provider)
+                    return BatchRunner(batches, answers, job, asker, now, part, again, useless, state).run(questions)
+                return Runner(asker, stop, concurrency, told, again, useless, ran=state).run(questions())
 
-            ran = round_of((q for record in self.job.pages.read() for q in self.job.questions(record)), None)
-            asker = Asker(provider, answers, job, self.job.price, threading.Event())
+            ran = round_of(lambda: (q for record in self.job.pages.read() for q in self.job.questions(record)), None)
+            asked = partial(known, answers)
             if ran.ended == DONE:
                 seconds = ran.seconds
-                ran = round_of((q for _, _, checks in self._answered(asker) for q in checks), ran)
+                ran = round_of(lambda: (q for _, _, checks in self._answered(asked) for q in checks), ran)
                 ran.seconds += seconds
             done = Done(ran, answers.spent(job), answers.unanswered, carried)
             if ran.ended != DONE or ran.unasked:
                 return done, made
             self.author.learn(self.job.pages.read())
             files = Filling(draft, form, where.max_bytes, lambda _: None)
-            records = self._records(asker, done, made, sieve)
+            records = self._records(asked, done, made, sieve)
             first = next(records, None)
             if first is None:
                 return done, made
@@ -143,10 +154,10 @@ class AuthorJob:
             made.files = len(files.files)
         return done, made
 
-    def _answered(self, asker: Asker, done: Done | None = None) -> Iterator[tuple[Record, list[Any], list[Question]]]:
+    def _answered(self, asked: Known, done: Done | None = None) -> Iterator[tuple[Record, list[Any], list[Question]]]:
         """Each page whose answers are all there, with them and what is asked about them. done: gets the other pages."""
         for record in self.job.pages.read():
-            found = [asker.known(question.key) for question in self.job.questions(record)]
+            found = [asked(question.key) for question in self.job.questions(record)]
             if failed := _failed(found):
                 if done is not None:
                     done.incomplete += 1
@@ -159,14 +170,53 @@ class AuthorJob:
                 continue
             yield record, values, [self._check(record, each) for each in self.author.checks(record, values)]
 
+    def recorded(self, out: Path) -> Decimal:
+        """What this job has cost by the folders that it wrote before beside `out` or its corpus: each has the sum so
+        far. Raises: StorageError where a manifest there is damaged; InputError for another currency.
+        """
+        parents = {out.resolve().parent, self.job.place.root.resolve().parent}
+        paths = [path for parent in parents if parent.is_dir() for path in parent.glob(f"*/{SYNTHETIC_MANIFEST}")]
+        return max((self._recorded(path) for path in sorted(paths)), default=Decimal())
+
+    def _recorded(self, path: Path) -> Decimal:
+        try:
+            found = orjson.loads(path.read_bytes())
+            who = found["operation"], found["model"]["name"], found["source"]["crawls"]
+            cost, currency = Decimal(str(found["cost"]["money"])), str(found["cost"]["currency"])
+        except (OSError, orjson.JSONDecodeError, KeyError, TypeError, InvalidOperation) as error:
+            raise StorageError(f"{path}: damaged, so nobody knows what it has cost; move its folder away") from error
+        own = f"llm {self.author.operation}", str(self.job.model), self.job.place.manifest()["crawls"]
+        if who != own or not cost:
+            return Decimal()
+        if currency != self.job.prices.currency:
+            said = f"was paid in {currency} before, and not in {self.job.prices.currency}"
+            raise InputError([f"{path}: {said}; give prices in that currency"])
+        return cost
+
+    def useless(self, answers: Answers) -> set[str]:
+        """Keys of what is asked anew with `again` though it was answered: pages of which every text was refused."""
+        if not self.job.again:
+            return set()
+        found, asked = set[str](), partial(known, answers)
+        self.author.learn(self.job.pages.read())
+        for record, values, checks in self._answered(asked):
+            checked = [asked(check.key) for check in checks]
+            if any(one is None for one in checked):
+                continue
+            said = [one.value if one is not None and one.outcome is Outcome.ANSWERED else None for one in checked]
+            refused = Counter[str]()
+            if next(self.author.drafts(record, values, said, refused), None) is None and refused:
+                found.update(question.key for question in self.job.questions(record))
+        return found
+
     def _check(self, record: Record, request: Request) -> Question:
         key = key_of_request(str(self.job.model), self.author.check_version, request)
         return Question(key, page_of(record["canonical_url"]), str(record["canonical_url"]), request)
 
-    def _records(self, asker: Asker, done: Done, made: Made, sieve: Sieve) -> Iterator[Record]:
+    def _records(self, asked: Known, done: Done, made: Made, sieve: Sieve) -> Iterator[Record]:
         origin = self.author.origin
-        for record, values, checks in self._answered(asker, done):
-            checked = [asker.known(check.key) for check in checks]
+        for record, values, checks in self._answered(asked, done):
+            checked = [asked(check.key) for check in checks]
             said = [one.value if one is not None and one.outcome is Outcome.ANSWERED else None for one in checked]
             taken = 0
             for draft in self.author.drafts(record, values, said, made.refused):

@@ -73,9 +73,8 @@ class Google(Provider):
 
 
 def _reply(found: Any) -> Reply:
+    sent, got = _tokens(getattr(found, "usage_metadata", None))
     try:
-        usage = found.usage_metadata
-        sent, got = _tokens(usage) if usage is not None else (None, None)
         blocked = getattr(found.prompt_feedback, "block_reason", None)
         if not found.candidates:
             return Reply(Outcome.REFUSED if blocked else Outcome.GARBLED, "", sent, got, said=str(blocked)[:300])
@@ -84,7 +83,7 @@ def _reply(found: Any) -> Reply:
         parts = (first.content.parts or []) if first.content is not None else []
         text = "".join(part.text for part in parts if part.text and not part.thought)
     except (AttributeError, TypeError):
-        return Reply(Outcome.GARBLED, said=str(found)[:300])
+        return Reply(Outcome.GARBLED, "", sent, got, said=str(found)[:300])
     if why == "MAX_TOKENS":
         return Reply(Outcome.TRUNCATED, "", sent, got)
     if why in _REFUSED:
@@ -96,6 +95,6 @@ def _reply(found: Any) -> Reply:
 
 def _tokens(usage: Any) -> tuple[int | None, int | None]:
     """Thoughts are charged as answer."""
-    if usage.prompt_token_count is None:
+    if getattr(usage, "prompt_token_count", None) is None:
         return None, None
     return usage.prompt_token_count, (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)

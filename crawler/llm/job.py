@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -23,6 +23,7 @@ from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.annotations.tables import key_of
 from crawler.dataset.rewrite import Rewritten, check_alone
 from crawler.llm.ask import Asked, Asker
+from crawler.llm.batch import BatchRunner, batching
 from crawler.llm.model import Outcome, Provider
 from crawler.llm.named import Model
 from crawler.llm.pages import Pages
@@ -98,6 +99,7 @@ class LlmJob:
     pages: Pages
     budget: Decimal | None = None
     again: bool = False
+    batch: bool = False
 
     @property
     def job(self) -> Job:
@@ -107,7 +109,8 @@ class LlmJob:
     @property
     def price(self) -> Price:
         """Of the model. Raises: InputError."""
-        return self.prices.of(str(self.model))
+        price = self.prices.of(str(self.model))
+        return price.of_batch() if self.batch else price
 
     def recorded(self) -> Decimal:
         """What this job has cost by the job records of its annotation. Raises: InputError for another currency."""
@@ -137,10 +140,14 @@ class LlmJob:
             for each in self.tool.requests(record)
         ]
 
-    def estimate(self) -> Estimate:
-        """What it would take; nothing is sent and nothing changes. Raises: InputError, StorageError."""
+    def estimate(self, useless: Callable[[Answers], Collection[str]] = lambda _: ()) -> Estimate:
+        """What it would take; nothing is sent and nothing changes.
+
+        useless: keys that `again` asks anew, too. Raises: InputError, StorageError.
+        """
         found, price = Estimate(), self.price
         with Answers(self.place) as answers:
+            anew = useless(answers)
             found.spent = max(answers.spent(self.job), self.recorded())
             for record in self.pages.read():
                 found.pages += 1
@@ -148,7 +155,7 @@ class LlmJob:
                     if (answer := answers.answer(question.key)) is not None:
                         found.known += 1
                         found.failed += (failed := answer.outcome != Outcome.ANSWERED)
-                        if not (failed and self.again):
+                        if not ((failed and self.again) or question.key in anew):
                             continue
                     found.asked += 1
                     text = int(record.get("token_estimate") or len(question.request.user))
@@ -177,8 +184,15 @@ class LlmJob:
             job = self.job
             carried = answers.carry(job, self.recorded())
             asker = Asker(provider, answers, job, price, stop, unit=unit)
-            runner = Runner(asker, stop, concurrency, lambda ran: after(ran, answers.spent(job)), self.again)
-            ran = runner.run(question for record in self.pages.read() for question in self.questions(record))
+
+            def all_questions() -> Iterator[Question]:
+                return (question for record in self.pages.read() for question in self.questions(record))
+
+            if self.batch:
+                ran = BatchRunner(batching(provider), answers, job, asker, now, again=self.again).run(all_questions)
+            else:
+                runner = Runner(asker, stop, concurrency, lambda ran: after(ran, answers.spent(job)), self.again)
+                ran = runner.run(all_questions())
             done = Done(ran, answers.spent(job), answers.unanswered, carried)
             done.written, done.refused = self._annotate(asker, done, now)
             done.spent = answers.spent(job)

@@ -6,17 +6,18 @@ were whole.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 class Outcome(StrEnum):
     """How a call ended.
 
     The first four are paid and final: the same question again would cost the same and say as little. The next six
-    pass: ask again. UNREACHABLE: no connection was made, so nothing was sent. REJECTED: the provider does not take this
-    request (too long, a schema it does not know).
+    pass: ask again; GARBLED once, for it may be paid. UNREACHABLE: no connection was made, so nothing was sent.
+    REJECTED: the provider does not take this request (too long, a schema it does not know).
     """
 
     ANSWERED = "answered"
@@ -82,6 +83,32 @@ class Reply:
     said: str = ""
 
 
+class State(StrEnum):
+    """Of a batch at its provider. GONE: it is not there. UNKNOWN: it could not be read now."""
+
+    RUNNING = "running"
+    ENDED = "ended"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What a provider has of a batch. replies: by custom id, in any order, of an ended one. said: of a failure."""
+
+    state: State
+    replies: Iterable[tuple[str, Reply]] = ()
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a batch of ours is looked for. id: of the provider, "" where it is not there. unsure: it may be there."""
+
+    id: str = ""
+    unsure: bool = False
+
+
 class ProviderError(Exception):
     """No request can succeed: no key, no such model, not allowed. The message says what and what to do."""
 
@@ -94,3 +121,26 @@ class Provider(Protocol):
 
     def close(self) -> None:
         """Close the connections."""
+
+
+@runtime_checkable
+class Batching(Provider, Protocol):
+    """A provider that takes many requests at once, for half the price, and answers within a day."""
+
+    def submit(self, mark: str, requests: Sequence[tuple[str, Request]]) -> str | Reply:
+        """Send requests by custom id, each of which begins with `mark`. Its id at the provider, or how it failed.
+
+        Raises: ProviderError.
+        """
+
+    def find(self, mark: str, size: int, since: float) -> Found:
+        """A batch whose id was lost. since: seconds since the epoch before which it was not made.
+
+        Raises: ProviderError.
+        """
+
+    def collect(self, batch: str) -> Collected:
+        """Its state, and what was answered. Raises: ProviderError."""
+
+    def forget(self, batch: str) -> str:
+        """Delete what the provider keeps of it; "" or what is left there, for people. Safe to repeat."""

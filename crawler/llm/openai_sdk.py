@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, cast
 
+import orjson
+
 from crawler.llm.failures import TIMEOUT_SECONDS, answered, counted
-from crawler.llm.model import Outcome, Provider, ProviderError, Reply, Request
+from crawler.llm.model import Batching, Collected, Found, Outcome, ProviderError, Reply, Request, State
 
 OWN_URL = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
 
 
-class OpenAI(Provider):
+class OpenAI(Batching):
     """A model behind chat completions. url: None = OpenAI's own. Raises: ProviderError where no key is set."""
 
     def __init__(self, name: str, url: str | None) -> None:
@@ -29,16 +33,99 @@ class OpenAI(Provider):
 
     def complete(self, request: Request) -> Reply:
         """One chat completion. Raises: ProviderError."""
+        create = cast("Any", self._client.chat.completions.create)  # its overloads know no plain dict
+        found = answered(self._sdk, partial(create, **self._body(request)), f"openai:{self._name}")
+        return found if isinstance(found, Reply) else _reply(found)
+
+    def _body(self, request: Request) -> dict[str, Any]:
         form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": request.schema, "strict": True}}
         # OpenAI's reasoning models take no temperature and only the newer name; other servers know only the older one.
         own: dict[str, Any] = {"max_completion_tokens": request.most_tokens}
         others: dict[str, Any] = {"max_tokens": request.most_tokens, "temperature": 0.0}
         messages: Any = [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}]
-        create = cast("Any", self._client.chat.completions.create)  # its overloads know no plain dict
         more = own if self._is_own else others
-        call = partial(create, model=self._name, messages=messages, response_format=form, **more)
-        found = answered(self._sdk, call, f"openai:{self._name}")
-        return found if isinstance(found, Reply) else _reply(found)
+        return {"model": self._name, "messages": messages, "response_format": form, **more}
+
+    def submit(self, mark: str, requests: Sequence[tuple[str, Request]]) -> str | Reply:
+        """A file of requests, and a batch of it. Raises: ProviderError."""
+        lines = b"".join(
+            orjson.dumps(
+                {"custom_id": name, "method": "POST", "url": "/v1/chat/completions", "body": self._body(request)},
+                option=orjson.OPT_APPEND_NEWLINE,
+            )
+            for name, request in requests
+        )
+
+        def send() -> Any:
+            file = self._client.files.create(file=(f"{mark}.jsonl", lines), purpose="batch")
+            return self._client.batches.create(
+                input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h",
+                metadata={"gristmill": mark},
+            )  # fmt: skip
+
+        made = answered(self._sdk, send, f"openai:{self._name}")
+        if isinstance(made, Reply):
+            return made
+        return str(made.id) if getattr(made, "id", None) else Reply(Outcome.GARBLED, said=str(made)[:300])
+
+    def find(self, mark: str, size: int, since: float) -> Found:  # noqa: ARG002
+        """By its metadata; a file of requests without a batch is deleted. Raises: ProviderError."""
+
+        def look() -> Found:
+            for batch in self._client.batches.list(limit=100):
+                if (batch.metadata or {}).get("gristmill") == mark:
+                    return Found(batch.id)
+            for file in self._client.files.list(purpose="batch"):
+                if file.filename == f"{mark}.jsonl":
+                    self._client.files.delete(file.id)
+            return Found()
+
+        found = answered(self._sdk, look, f"openai:{self._name}")
+        return Found(unsure=True) if isinstance(found, Reply) else cast("Found", found)
+
+    def collect(self, batch: str) -> Collected:
+        """Raises: ProviderError."""
+
+        def read() -> Collected:
+            try:
+                state = self._client.batches.retrieve(batch)
+            except self._sdk.NotFoundError:
+                return Collected(State.GONE)
+            if state.status == "failed":  # refused as a whole before anything ran
+                return Collected(State.GONE, said=str(state.errors)[:300])
+            if state.status not in ("completed", "expired", "cancelled"):
+                return Collected(State.RUNNING)
+            files = [each for each in (state.output_file_id, state.error_file_id) if each]
+            return Collected(State.ENDED, [one for each in files for one in self._results(each)])
+
+        found = answered(self._sdk, read, f"openai:{self._name}")
+        return Collected(State.UNKNOWN, said=found.said) if isinstance(found, Reply) else cast("Collected", found)
+
+    def _results(self, file: str) -> Iterator[tuple[str, Reply]]:
+        from openai.types.chat import ChatCompletion
+
+        for line in self._client.files.content(file).content.splitlines():
+            found = orjson.loads(line)
+            name, response = str(found.get("custom_id")), found.get("response") or {}
+            if (found.get("error") or {}).get("code") in ("batch_expired", "batch_cancelled"):
+                yield name, Reply(Outcome.OVERLOADED, said=str(found["error"])[:300])
+            elif found.get("error") or response.get("status_code") != 200:
+                yield name, Reply(Outcome.REJECTED, said=str(found.get("error") or response.get("body"))[:300])
+            else:
+                yield name, _reply(ChatCompletion.construct(**response["body"]))
+
+    def forget(self, batch: str) -> str:
+        """Delete its files; OpenAI keeps the batch itself, which has no text."""
+        try:
+            state = self._client.batches.retrieve(batch)
+            for each in filter(None, (state.input_file_id, state.output_file_id, state.error_file_id)):
+                with suppress(self._sdk.NotFoundError):
+                    self._client.files.delete(each)
+        except self._sdk.NotFoundError:
+            return ""
+        except self._sdk.APIError as error:
+            return f"files of batch {batch} ({str(error)[:100]})"
+        return ""
 
     def close(self) -> None:
         """Close the connections."""
@@ -46,15 +133,14 @@ class OpenAI(Provider):
 
 
 def _reply(found: Any) -> Reply:
+    usage = getattr(found, "usage", None)
+    sent, got = counted(getattr(usage, "prompt_tokens", None)), counted(getattr(usage, "completion_tokens", None))
     try:
         choice = found.choices[0]
         message, why = choice.message, choice.finish_reason
         text, refusal = message.content, getattr(message, "refusal", None)
-        usage = found.usage
-        sent, got = (usage.prompt_tokens, usage.completion_tokens) if usage is not None else (None, None)
-        sent, got = counted(sent), counted(got)
     except (AttributeError, TypeError, IndexError):
-        return Reply(Outcome.GARBLED, said=str(found)[:300])
+        return Reply(Outcome.GARBLED, "", sent, got, said=str(found)[:300])
     if why == "length":
         return Reply(Outcome.TRUNCATED, "", sent, got)
     if refusal or why == "content_filter":

@@ -34,6 +34,11 @@ class Price:
 
     input: Decimal
     output: Decimal
+    batch: Decimal = Decimal(1)
+
+    def of_batch(self) -> Price:
+        """In a batch: `batch` times as much, as much where the file does not say."""
+        return Price(self.input * self.batch, self.output * self.batch)
 
     def cost(self, tokens_in: int, tokens_out: int) -> Decimal:
         """What a call costs."""
@@ -107,11 +112,11 @@ def _prices(root: Value, name: str) -> Prices | None:
 
 
 def _price(value: Value) -> Price:
-    found = value.mapping(("input", "output"), "expected input and output, of a million tokens")
-    if len(found) < 2:
+    found = value.mapping(("input", "output", "batch"), "expected input and output, of a million tokens")
+    if not {"input", "output"} <= found.keys():
         value.problem("needs input and output, of a million tokens")
         return Price(Decimal(), Decimal())
-    numbers = [Decimal(str(found[each].number(least=0.0))) for each in ("input", "output")]
+    numbers = [Decimal(str(found[each].number(least=0.0))) for each in ("input", "output", "batch") if each in found]
     return Price(*numbers)
 
 

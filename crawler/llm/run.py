@@ -8,9 +8,10 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Collection, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from crawler.llm.ask import Asked, Asker, Calls
@@ -21,6 +22,8 @@ NAMED = 10
 IN_A_ROW = 10
 """So many questions in a row without an answer, and none before: whoever asks on only pays."""
 UNREACHABLE_IN_A_ROW = 3
+GRACE_SECONDS = 5.0
+"""After a signal, for the calls under way: what comes is kept."""
 DONE, BUDGET, INTERRUPTED, FAILING, UNREACHABLE = "done", "budget", "interrupted", "failing", "unreachable"
 
 
@@ -39,7 +42,8 @@ class Ran:
     """How it went. outcomes: of the questions sent; failed: names of some that got no answer, by outcome.
 
     known: questions that were answered before; unasked: that were not sent; repeated: calls beyond the first one.
-    calls: all that went out.
+    calls: all that went out. under_way: calls that a signal found, then those it left, and the most they can cost.
+    notes: of batches, a sentence each.
     """
 
     ended: str = DONE
@@ -52,6 +56,8 @@ class Ran:
     signal: KeyboardInterrupt | None = None
     seconds: float = 0.0
     calls: Calls = field(default_factory=Calls)
+    under_way: tuple[int, Decimal] = (0, Decimal())
+    notes: list[str] = field(default_factory=list)
 
     @property
     def sent(self) -> int:
@@ -61,13 +67,17 @@ class Ran:
 
 @dataclass(slots=True)
 class Runner:
-    """Asks many questions. after: called with the state after each answer. again: what failed before is asked anew."""
+    """Asks many questions. after: called with the state after each answer. again: what failed before is asked anew, and
+    the keys in `useless`, whose answers say nothing that can be taken.
+    """
 
     asker: Asker
     stop: threading.Event
     concurrency: int
     after: Callable[[Ran], object] = lambda _: None
     again: bool = False
+    useless: Collection[str] = frozenset()
+    grace: float = GRACE_SECONDS
     ran: Ran = field(default_factory=Ran)
     _flying: dict[Future[Asked], list[Question]] = field(default_factory=dict)
     _by_key: dict[str, Future[Asked]] = field(default_factory=dict)
@@ -78,22 +88,29 @@ class Runner:
     def run(self, questions: Iterable[Question]) -> Ran:
         """Raises: ProviderError, StorageError, after what is under way has come and is written down."""
         began, self.ran.calls = time.monotonic(), self.asker.calls
-        with ThreadPoolExecutor(self.concurrency, thread_name_prefix="llm") as pool:
-            try:
-                for question in questions:
-                    self._ask(question, pool)
-                while self._flying:
-                    self._settle()
-            except KeyboardInterrupt as error:  # a signal: the calls under way are paid, so their answers are awaited
-                self.ran.ended, self.ran.signal = INTERRUPTED, error
-            finally:
-                self.stop.set()
-                while self._flying:
-                    self._settle(strict=False)
+        until: float | None = None
+        try:
+            for question in questions:
+                self._ask(question)
+            while self._flying:
+                self._settle()
+        except KeyboardInterrupt as error:  # a signal: the calls under way are paid, so their answers are awaited
+            self.ran.ended, self.ran.signal = INTERRUPTED, error
+            until = time.monotonic() + self.grace
+        finally:
+            self.stop.set()
+            if until is not None:
+                self.ran.under_way = self.asker.under_way()
+                self.after(self.ran)
+            while self._flying and (until is None or time.monotonic() < until):
+                self._settle(strict=False, until=until)
+            if until is not None:
+                self.ran.under_way = self.asker.under_way()
+                self.ran.unasked += sum(map(len, self._flying.values()))
         self.ran.seconds = time.monotonic() - began
         return self.ran
 
-    def _ask(self, question: Question, pool: ThreadPoolExecutor) -> None:
+    def _ask(self, question: Question) -> None:
         while self.ran.ended == DONE and len(self._flying) >= self.concurrency:
             self._settle()
         found = self.asker.known(question.key)
@@ -108,16 +125,31 @@ class Runner:
             self._flying[same].append(question)
             return
         self._anew.add(question.key)
-        future = pool.submit(self.asker.ask, question.key, question.page, question.request)
+        future = self._sent(question)
         self._flying[future], self._by_key[question.key] = [question], future
+
+    def _sent(self, question: Question) -> Future[Asked]:
+        """In a thread that nobody has to wait for: a provider that hangs holds no process."""
+        future: Future[Asked] = Future()
+
+        def work() -> None:
+            try:
+                future.set_result(self.asker.ask(question.key, question.page, question.request))
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=work, name="llm", daemon=True).start()
+        return future
 
     def _is_anew(self, key: str, found: Asked) -> bool:
         """True for an answer that failed in an earlier call, or that is on its way; once a call."""
-        return self.again and found.outcome is not Outcome.ANSWERED and (key not in self._anew or key in self._by_key)
+        failed = found.outcome is not Outcome.ANSWERED or key in self.useless
+        return self.again and failed and (key not in self._anew or key in self._by_key)
 
-    def _settle(self, *, strict: bool = True) -> None:
-        """Take what has come. strict: an error of one ends all."""
-        for future in wait(self._flying, return_when=FIRST_COMPLETED).done:
+    def _settle(self, *, strict: bool = True, until: float | None = None) -> None:
+        """Take what has come. strict: an error of one ends all. until: on the monotonic clock, nothing is awaited."""
+        left = None if until is None else max(0.0, until - time.monotonic())
+        for future in wait(self._flying, left, return_when=FIRST_COMPLETED).done:
             questions = self._flying.pop(future)
             del self._by_key[questions[0].key]
             try:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from crawler.llm.model import Provider
     from crawler.llm.run import Ran
     from crawler.llm.tool import Asking
+    from crawler.storage.corpus.answers import Answers
     from crawler.storage.files.place import Place
 
 MOST_TOKENS = 1_024
@@ -43,6 +45,8 @@ def declare_job(parser: argparse.ArgumentParser, *, most_tokens: int = MOST_TOKE
     add("--concurrency", type=whole(1), default=4, metavar="N", help="requests at a time (4)")
     add("--again", action="store_true", help="ask anew about pages whose answer was truncated, refused or malformed; "
         "only these are asked once more and paid once more")  # fmt: skip
+    add("--batch", action="store_true", help="send batches, at the provider's price for them; the same command, run "
+        "again within a day, takes the answers")  # fmt: skip
     add("--dry-run", action="store_true", help="say what it would cost; send nothing")
 
 
@@ -67,7 +71,7 @@ def job_of(place: Place, tool: Asking, opts: argparse.Namespace, load: Load, now
         budget = None if opts.budget is None else budget_of(opts.budget, prices)
     except InputError as error:
         raise WrongCall(f"{error}") from None
-    job = LlmJob(place, tool, model, prices, pages, budget, opts.again)
+    job = LlmJob(place, tool, model, prices, pages, budget, opts.again, opts.batch)
     price = job.price
     if budget is None and not opts.dry_run and (price.input or price.output):
         raise WrongCall(f"--budget: {model} costs money; say how much, such as 5{prices.currency}")
@@ -85,10 +89,10 @@ def _tiers(given: str | None, *, here: bool) -> tuple[str, ...] | None:
     return tiers
 
 
-def estimated(job: LlmJob) -> Answer:
-    """What it would take. Raises: InputError, StorageError."""
+def estimated(job: LlmJob, useless: Callable[[Answers], Collection[str]] = lambda _: ()) -> Answer:
+    """What it would take. useless: keys that --again asks anew, too. Raises: InputError, StorageError."""
     with reading():
-        found = job.estimate()
+        found = job.estimate(useless)
     currency = job.prices.currency
     lines = [
         f"{number_of(found.pages, 'page')}, {number_of(found.asked, 'request')}; {found.known:,} are answered already"
@@ -141,9 +145,17 @@ def progress(job: LlmJob, tell: Callable[[str], None], total: int = 0) -> Callab
 
     total: requests that are to be sent in all, 0 where nobody knows.
     """
+    from crawler.llm.run import GRACE_SECONDS
+
     began = time.monotonic()
 
     def after(state: Ran, spent: Decimal) -> None:
+        calls, most = state.under_way
+        if calls:
+            awaited = f"stopping: {GRACE_SECONDS:.0f} s for {number_of(calls, 'call')} under way"
+            cost = f"without an answer {money(most, job.prices.currency)} count as spent"
+            sys.stderr.write(f"{awaited}; {cost}; a second signal ends at once\n")
+            sys.stderr.flush()
         seconds = max(time.monotonic() - began, 1e-3)
         rate = state.sent / seconds
         tokens_in, tokens_out = state.calls.tokens
@@ -215,7 +227,7 @@ def said_of_calls(job: LlmJob, done: Done) -> Iterator[str]:
     yield (f"{sent} in {duration(state.seconds)}, {state.known:,} were answered before; "
            f"{money(done.spent, job.prices.currency)} spent by this job so far")  # fmt: skip
     if done.carried:
-        known = f"{money(done.carried, job.prices.currency)} by the job record of {job.tool.name}"
+        known = f"{money(done.carried, job.prices.currency)} by the job record or the manifest of {job.tool.name}"
         yield f"llm/ledger.jsonl lacks calls that cost {known}: they count as spent, and are asked anew"
     if booked := state.calls.booked:
         said = state.calls.said
@@ -237,6 +249,12 @@ def problems_of(job: LlmJob, done: Done) -> Iterator[str]:
 
     state = done.ran
     yield from _ends(job, state)
+    yield from state.notes
+    if wrong := state.calls.impossible:
+        sent, got = state.calls.largest
+        yield (f"{job.model}: {number_of(wrong, 'call')} with a count of tokens above what was sent or may come, such "
+               f"as {sent:,} in and {got:,} out: it cannot be true, so the most that they can cost was booked; hold "
+               "the provider's bill against it")  # fmt: skip
     for name, count in done.lost.items():
         yield f"{number_of(count, 'page')} without an answer: {_why(name, count, done.names[name])}{AGAIN}"
     for name, count in done.planted.items():
@@ -271,6 +289,10 @@ def _ends(job: LlmJob, state: Ran) -> Iterator[str]:
                "check that the server runs and that the address is right; "
                f"{rest}")  # fmt: skip
     if state.ended == INTERRUPTED:
+        calls, most = state.under_way
+        if calls:
+            yield (f"{number_of(calls, 'call')} under way when it was stopped: nobody knows what came of them, so "
+                   f"{money(most, job.prices.currency)} count as spent")  # fmt: skip
         yield f"{rest}"
 
 
@@ -286,7 +308,10 @@ def _why(outcome: str, count: int, named: list[str]) -> str:
 
 
 FACTS: Fields = {
-    "ended": ("string", "done, budget, interrupted, failing, unreachable; dry run: nothing was sent"),
+    "ended": (
+        "string",
+        "done, budget, waiting, interrupted, failing, unreachable; dry run: nothing was sent",
+    ),
     "requests": ("integer", "sent now; with --dry-run: that would be sent"),
     "known": ("integer", "requests that were answered before"),
     "repeated": ("integer", "calls beyond the first one of a request, after what passes"),

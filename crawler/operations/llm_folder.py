@@ -53,6 +53,7 @@ def written(
     Raises: WrongCall, InputError, ConfigError, StorageError.
     """
     from crawler.dataset.rewrite import corpus_place
+    from crawler.llm.author import AuthorJob
 
     if (opts.out is None) != opts.dry_run:
         raise WrongCall("expected one of --out DIR and --dry-run")
@@ -63,7 +64,7 @@ def written(
     with corpus_place(opts.corpus) as place:
         job = job_of(place, author, opts, load, now)
         if opts.dry_run:
-            answer = estimated(job)
+            answer = estimated(job, AuthorJob(job, author).useless)
             most = checks * answer.facts["requests"]
             lines = [*answer.lines] if not callable(answer.lines) else []
             if most:
@@ -128,7 +129,8 @@ def _answer(
         lines.append(f"{number_of(made.texts, 'text')} of {number_of(made.pages, 'page')} in {opts.out}, all marked as "
                      "synthetic")  # fmt: skip
     elif done.ran.ended == "done":
-        problems.append(f"no text was taken, so {opts.out} was not written")
+        problems.append(f"no text was taken, so {opts.out} was not written; --again asks anew about pages of which "
+                        "every text was refused, and they are paid once more; or take another model")  # fmt: skip
     else:
         problems.append(f"{opts.out} is written once all is asked; a smaller --sample takes part of the same pages")
     lines += [f"{number_of(count, 'text')} refused: {refusals[why]}" for why, count in made.refused.most_common()]

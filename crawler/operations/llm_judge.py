@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from crawler.operations.answer import Answer
-from crawler.operations.declared import Load, Work
+from crawler.operations.declared import Load, Work, WrongCall
 from crawler.operations.llm_common import (
     FACTS,
     NOTHING,
@@ -51,6 +51,8 @@ def judge(opts: argparse.Namespace, load: Load) -> Answer | None:
     from crawler.llm.judge import Judge
     from crawler.llm.rubric import rubric_of
 
+    if opts.batch and opts.injection is not None:
+        raise WrongCall("expected one of --batch and --injection")
     now = time.time()
     tool = Judge(rubric_of(opts.rubric, opts.topic), opts.max_chars, opts.max_tokens)
     with corpus_place(opts.corpus) as place:

@@ -529,3 +529,28 @@ def test_prices_that_are_old_are_said_to_be(
     call = (folder.path, "--model", serve(by_number).model(), "--prices", path, "--budget", "100EUR")
     for more in ((), ("--dry-run",)):
         assert any("days old" in line for line in answer_of(WORK, *call, *more).lines) == is_said
+
+
+@pytest.mark.parametrize("tokens", [(5 * 10**9, 20), (100, 10**7)])
+def test_a_count_of_tokens_that_cannot_be_true_is_told_and_booked_at_the_most(
+    folder: Folder, serve: Serve, prices: PricesOf, tokens: tuple[int, int]
+) -> None:
+    folder.filled(range(2))
+    found = judge(folder, serve(lambda ask: Say(judged(3).text, tokens=tokens)), prices(), "--budget", "100EUR")
+    reserved = sum(float(line["reserved"]) for line in ledger(folder) if line["kind"] == "intent")
+    assert (found["rows"], found["spent"], found["booked"]) == (2, pytest.approx(reserved), pytest.approx(reserved))
+    (said,) = found["problems"]
+    assert "2 calls with a count of tokens above what was sent" in said
+    assert f"{tokens[0]:,} in and {tokens[1]:,} out" in said
+
+
+def test_what_is_no_answer_is_asked_once_more_and_costs_what_its_count_says(
+    folder: Folder, serve: Serve, prices: PricesOf
+) -> None:
+    folder.filled(range(1))
+    empty = {"id": "c1", "object": "chat.completion", "created": 1, "model": "small", "choices": []}
+    empty["usage"] = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+    server = serve(lambda ask: Say(raw=json.dumps(empty).encode()))
+    found = judge(folder, server, prices(), "--budget", "100EUR")
+    assert (len(server.asks), found["calls"], found["booked"]) == (2, {"garbled": 2}, 0.0)
+    assert found["spent"] == pytest.approx(2 * (100 * 1_000 + 20 * 10_000) / 1e6)

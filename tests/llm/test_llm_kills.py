@@ -145,3 +145,35 @@ def test_a_signal_ends_it_with_what_was_paid_written_down(
     assert "the same command continues" in out
     assert all(line["kind"] == "intent" or line["final"] for line in lines(folder.path))
     assert len(list(Annotations(Place(str(folder.path))).read("llm_judge_quality"))) == len(server.asks) == 5
+
+
+def test_a_signal_waits_for_no_provider_that_hangs_and_says_what_nobody_knows(
+    folder: Folder, serve: Callable[[Script], ModelServer], prices: Callable[..., str]
+) -> None:
+    folder.filled(range(PAGES))
+    begun, go_on = threading.Event(), threading.Event()
+
+    def script(ask: Ask) -> Say:
+        if ask.number == 3:
+            begun.set()
+            go_on.wait(60)
+        return judged(2)
+
+    server = serve(script)
+    words = ["llm", "judge", str(folder.path), "--model", server.model(), "--prices", prices(), "--budget", "900EUR"]
+    command = [sys.executable, "-m", "crawler.commands.gristmill", *words, "--concurrency", "1"]
+    process = subprocess.Popen(
+        command, cwd=PROJECT, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        assert begun.wait(60), process.communicate(timeout=10)
+        process.send_signal(signal.SIGTERM)
+        out = process.communicate(timeout=30)[0]
+    finally:
+        go_on.set()
+    assert process.returncode == 128 + signal.SIGTERM, out
+    (reserved,) = {line["reserved"] for line in lines(folder.path) if line["kind"] == "intent"}
+    assert "stopping: 5 s for 1 call under way" in out
+    assert "1 call under way when it was stopped: nobody knows what came of" in out
+    assert f"{Decimal(reserved):,.2f} EUR count as spent" in out
+    assert len(list(Annotations(Place(str(folder.path))).read("llm_judge_quality"))) == 2

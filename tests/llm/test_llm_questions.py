@@ -218,3 +218,43 @@ def test_card_and_summary_name_the_texts_as_synthetic(
     card = (out / "README.md").read_text()
     assert f"Language models wrote {tokens} of these tokens (100.0%)" in card
     assert "- synthetic\n" in card
+
+
+def test_the_card_names_the_domains_of_the_pages_that_the_texts_rest_on(
+    folder: Folder, serve: Serve, prices: PricesOf, kept: Any, out: Path
+) -> None:
+    filled(folder, kept, KETTLE)
+    run(folder, serve(model(HOLDS, WHERE)), prices(), out)
+    said = (out / "README.md").read_text().split("## Largest domains", 1)[1].split("##", 1)[0]
+    assert "| domain of the page that it rests on | documents |" in said
+    assert f"| {texts(out)[0]['domain']} | 2 |" in said
+
+
+def test_a_page_of_which_every_text_was_refused_is_asked_anew_with_again_and_no_other(
+    folder: Folder, serve: Serve, prices: PricesOf, kept: Any, out: Path
+) -> None:
+    filled(folder, kept, KETTLE)
+    server = serve(model(pair("It was invented in Rome.", "Where was it invented?", "in Rome")))
+    (said,) = run(folder, server, prices(), out).problems
+    assert "no text was taken" in said
+    assert "--again asks anew" in said
+    server.script = model(HOLDS)
+    words = ("--model", server.model(), "--prices", prices(), "--budget", "9000EUR")
+    assert answer_of(WORK, folder.path, *words, "--again", "--dry-run").facts["requests"] == 1
+    found = run(folder, server, prices(), out, "--again")
+    assert (found.facts["texts"], len(server.asks)) == (1, 3)
+    assert answer_of(WORK, folder.path, *words, "--again", "--dry-run").facts["requests"] == 0
+
+
+def test_a_lost_ledger_is_told_and_the_budget_does_not_begin_anew(
+    folder: Folder, serve: Serve, prices: PricesOf, kept: Any, out: Path
+) -> None:
+    filled(folder, kept, KETTLE)
+    server = serve(model(HOLDS))
+    first = run(folder, server, prices(), out)
+    (folder.path / LEDGER).unlink()
+    again = run(folder, server, prices(), out.with_name("again"))
+    assert again.facts["spent"] == pytest.approx(2 * first.facts["spent"])
+    assert any("llm/ledger.jsonl lacks calls" in line for line in again.lines)
+    third = run(folder, server, prices(), out.with_name("third"))
+    assert third.facts["spent"] == again.facts["spent"]

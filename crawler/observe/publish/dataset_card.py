@@ -92,10 +92,12 @@ def _body(found: Provenance, more: Iterable[str]) -> Iterator[str]:
     yield from _section("Languages", _table(("language", "documents"), found.kept.by("languages")))
     licences = _table(("licence", "documents"), found.kept.by("licences"))
     yield from _section("Licences", [*_licence_note(found), *licences])
-    sizes = {name: size.documents for name, size in found.domains.items()}
+    sizes, what = {name: size.documents for name, size in found.domains.items()}, "domain"
+    if not sizes and found.kept.synthetic:
+        sizes, what = found.kept.by("domains"), "domain of the page that it rests on"
     if found.kept.synthetic:
         yield from _section("Synthetic texts", _synthetic(found))
-    yield from _section("Largest domains", _table(("domain", "documents"), sizes))
+    yield from _section("Largest domains", _table((what, "documents"), sizes))
     yield from _section("How it was collected", _collection(found))
     yield from _section("What was left out, and why", _table(("stage/reason", "pages"), found.rejections))
     yield from _section("Personal data", _personal(found))

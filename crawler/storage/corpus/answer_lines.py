@@ -16,6 +16,7 @@ from crawler.storage.files.journal import disk
 _NEEDS = {
     "intent": {"call", "key", "job", "currency", "page", "reserved"},
     "answer": {"call", "outcome", "cost", "tokens_in", "tokens_out", "final", "value"},
+    "batch": {"call", "job", "currency", "reserved", "mark", "part", "at", "size", "id", "ended"},
     "withdrawn": {"call", "job", "currency", "reserved"},
 }
 """Fields of each kind of line."""
@@ -37,7 +38,8 @@ def lines_of(path: Path, *, unfinished: bool = False) -> Iterator[tuple[int, dic
             if (content := _parsed(line)) is None or not _follows(content, calls, unanswered):
                 raise DamagedError(
                     f"{path}: line {number} is damaged; restore the file from a copy, or move it away: then everything "
-                    "is asked and paid again, and only what job records of annotations say counts as spent"
+                    "is asked and paid again, and only what job records, and manifests of "
+                    "texts beside the corpus, say counts as spent"
                 )
             yield at, content
             at += len(line)

@@ -5,7 +5,7 @@ without an answer may have been charged, so it counts as spent in full. That hol
 budget is never exceeded, no answered key is asked again, and at most the calls in flight are repeated.
 
 Lines hold hashes, money and answers, no text of a page and no URL. Of a page that is withdrawn only the money stays, as
-it does of answers that were lost (kind "withdrawn").
+it does of answers that were lost (kind "withdrawn"). Of calls that go together, "batch" lines say how far they are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import os
 import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,30 @@ class Ended:
     final: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Calls that go to a provider together. mark: theirs in the ledger, and the beginning of their ids at the provider.
+
+    part: of the job; at: when it was to be sent, seconds since the epoch; size: calls; id: of the provider, "" before
+    it is known. ended: nobody has to look for it.
+    """
+
+    mark: str
+    part: str
+    at: float
+    size: int
+    id: str = ""
+    ended: bool = False
+
+    def named(self, name: str) -> Batch:
+        """With its id at the provider."""
+        return replace(self, id=name)
+
+    def done(self) -> Batch:
+        """At its end."""
+        return replace(self, ended=True)
+
+
 @dataclass(slots=True)
 class _Open:
     key: str
@@ -77,6 +101,7 @@ class _Open:
     currency: str
     page: str
     reserved: Decimal
+    mark: str = ""
 
 
 def page_of(canonical_url: object) -> str:
@@ -98,6 +123,7 @@ class Answers:
         self._open: dict[int, _Open] = {}
         self._at: dict[str, int] = {}  # key → where the line of its answer begins
         self._spent: dict[tuple[str, str], Decimal] = {}
+        self._batches: dict[str, tuple[str, Batch]] = {}  # mark → job and batch
 
     def __enter__(self) -> Answers:
         """Raises: StorageError where another process has it, the file is damaged, or the corpus is not on a disk."""
@@ -114,14 +140,16 @@ class Answers:
                 cut_torn_line(self._file)
             for at, line in lines_of(self._path):
                 self._take(at, line)
+            self._unsent()
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
+        with self._turn:  # a call that nobody awaits any longer may come to its end now
+            if self._file is not None:
+                self._file.close()
         self._lock.release()
 
     @property
@@ -165,19 +193,20 @@ class Answers:
             line = orjson.loads(file.readline())
         return _ended(line)
 
-    def begin(self, job: Job, key: str, *, page: str, most: Decimal) -> Call:
+    def begin(self, job: Job, key: str, *, page: str, most: Decimal, mark: str = "") -> Call:
         """Reserve the most that a call can cost; it may go out when this returns.
 
-        page: `page_of` its URL. Raises: BudgetReached where it could cost more than is left; StorageError.
+        page: `page_of` its URL; mark: of its batch. Raises: BudgetReached where it could cost more than is left;
+        StorageError.
         """
         with self._turn:
             spent = self.spent(job)
             if job.budget is not None and spent + most > job.budget:
                 raise BudgetReached
             number, self._next = self._next, self._next + 1
-            who = {"job": job.name, "currency": job.currency, "page": page}
+            who = {"job": job.name, "currency": job.currency, "page": page} | ({"batch": mark} if mark else {})
             self._append({"kind": "intent", "call": number, "key": key, **who, "reserved": str(most)})
-            self._open[number] = _Open(key, job.name, job.currency, page, most)
+            self._open[number] = _Open(key, job.name, job.currency, page, most, mark)
             self._spent[(job.name, job.currency)] = spent + most
         return Call(number, key, most)
 
@@ -187,6 +216,35 @@ class Answers:
             said = asdict(ended) | {"cost": str(ended.cost)}
             at = self._append({"kind": "answer", "call": call.number, **said})
             self._settle(call.number, ended, at)
+
+    def note(self, job: Job, batch: Batch) -> None:
+        """Write down how far a batch is; on the disk when this returns. Raises: StorageError."""
+        with self._turn:
+            number, self._next = self._next, self._next + 1
+            line = {"kind": "batch", "call": number, "job": job.name, "currency": job.currency, "reserved": "0"}
+            self._append(line | asdict(batch))
+            self._note(job.name, batch)
+
+    def _note(self, job: str, batch: Batch) -> None:
+        if batch.ended:
+            self._batches.pop(batch.mark, None)
+        else:
+            self._batches[batch.mark] = job, batch
+
+    def batches(self, job: Job, part: str) -> list[Batch]:
+        """Those of a part of a job that have not come to their end."""
+        return [batch for name, batch in self._batches.values() if name == job.name and batch.part == part]
+
+    def calls_of(self, mark: str) -> dict[int, Call]:
+        """The calls of a batch without an end, by number; those about withdrawn pages are gone."""
+        with self._turn:
+            return {n: Call(n, call.key, call.reserved) for n, call in self._open.items() if call.mark == mark}
+
+    def _unsent(self) -> None:
+        """A batch that is not written down was not sent: its calls cost nothing."""
+        for number, call in list(self._open.items()):
+            if call.mark and call.mark not in self._batches:
+                self.end(Call(number, call.key, call.reserved), Ended("unreachable", Decimal()))
 
     def _append(self, line: dict[str, Any]) -> int:
         data = memoryview(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
@@ -213,10 +271,13 @@ class Answers:
         if line["kind"] == "answer":
             self._settle(number, _ended(line), at)
             return
+        if line["kind"] == "batch":
+            self._note(line["job"], Batch(*(line[each.name] for each in fields(Batch))))
+            return
         name, money = (str(line["job"]), str(line["currency"])), Decimal(line["reserved"])
         self._spent[name] = self._spent.get(name, Decimal()) + money
         if line["kind"] == "intent":
-            self._open[number] = _Open(line["key"], *name, line["page"], money)
+            self._open[number] = _Open(line["key"], *name, line["page"], money, line.get("batch", ""))
 
 
 def asked_by(place: Place) -> dict[str, int]:
@@ -228,7 +289,7 @@ def asked_by(place: Place) -> dict[str, int]:
     path = place.root / LEDGER
     if not place.remote and path.is_file():
         for _, line in lines_of(path):
-            if "job" in line:  # of a withdrawn page only the call is left
+            if "job" in line and line["kind"] != "batch":  # of a withdrawn page only the call is left
                 pages.setdefault(line["job"], set()).add(line.get("page") or f"call {line['call']}")
     return {name: len(some) for name, some in pages.items()}
 

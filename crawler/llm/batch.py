@@ -1,0 +1,189 @@
+"""Questions go out as batches of a provider, for a lower price; the same command, run again, takes the answers.
+
+What a batch can cost is reserved, and its mark stands in the ledger, before it is sent; so the death of this process
+between sending and noting the id loses nothing: the batch is found again by its mark.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from crawler.llm.ask import Asker
+from crawler.llm.model import Batching, Collected, Outcome, Provider, ProviderError, Reply, Request, State
+from crawler.llm.prices import most_tokens_in
+from crawler.llm.run import BUDGET, DONE, NAMED, Question, Ran
+from crawler.number import number_of
+from crawler.storage.corpus.answers import Answers, Batch, BudgetReached, Call, Ended, Job
+
+WAITING = "waiting"
+MOST_REQUESTS, MOST_BYTES = 10_000, 50_000_000
+"""Of a batch; the least of what the providers take: https://platform.openai.com/docs/guides/batch (200 MB, 50,000),
+https://platform.claude.com/docs/en/build-with-claude/batch-processing (256 MB, 100,000)."""
+SETTLED_SECONDS = 600.0
+"""A batch that a provider does not list so long after it was to be sent never came there."""
+Questions = Callable[[], Iterable[Question]]
+
+
+@dataclass(slots=True)
+class BatchRunner:
+    """Collects what is there, then submits what nobody has asked yet. part: of the job, whose batches these are.
+
+    now: seconds since the epoch. again: what failed before is asked anew, and the keys in `useless`.
+    """
+
+    provider: Batching
+    answers: Answers
+    job: Job
+    asker: Asker
+    now: float
+    part: str = ""
+    again: bool = False
+    useless: Iterable[str] = ()
+    ran: Ran = field(default_factory=Ran)
+    _about: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)  # key → URL and schema
+    _taken: set[str] = field(default_factory=set)
+
+    def run(self, questions: Questions) -> Ran:
+        """Raises: ProviderError, StorageError. What was sent stays in the ledger whatever happens."""
+        began, self.ran.calls = time.monotonic(), self.asker.calls
+        pending = self.answers.batches(self.job, self.part)
+        keys = {call.key for batch in pending for call in self.answers.calls_of(batch.mark).values()}
+        if keys:
+            self._about = {q.key: (q.url, q.request.schema) for q in questions() if q.key in keys}
+        for batch in pending:
+            self._collect(batch)
+        if self.ran.ended == DONE:
+            self._submit(questions)
+        self.ran.seconds += time.monotonic() - began
+        return self.ran
+
+    def _collect(self, batch: Batch) -> None:
+        if not batch.id:
+            found = self.provider.find(batch.mark, batch.size, batch.at)
+            if not found.id and (found.unsure or self.now - batch.at < SETTLED_SECONDS):
+                self._wait(batch, "may have reached the provider before this process died")
+                return
+            if not found.id:
+                self._unpaid(batch, Outcome.UNREACHABLE.value)
+                return
+            batch = batch.named(found.id)
+            self.answers.note(self.job, batch)
+        found_now = self.provider.collect(batch.id)
+        if found_now.state in (State.RUNNING, State.UNKNOWN):
+            self._wait(batch, found_now.said or "is under way at the provider")
+            return
+        self._take(batch, found_now)
+        if left := self.provider.forget(batch.id):
+            self.ran.notes.append(f"not deleted at the provider: {left}")
+        self.answers.note(self.job, batch.done())
+
+    def _unpaid(self, batch: Batch, why: str) -> None:
+        for call in self.answers.calls_of(batch.mark).values():
+            self.answers.end(call, Ended(why, Decimal()))
+        self.answers.note(self.job, batch.done())
+
+    def _wait(self, batch: Batch, why: str) -> None:
+        self.ran.ended = WAITING
+        count = number_of(len(self.answers.calls_of(batch.mark)), "request")
+        self.ran.notes.append(f"a batch of {count} {why}; the same command takes its answers, which come within a day")
+
+    def _take(self, batch: Batch, found: Collected) -> None:
+        calls, odd = self.answers.calls_of(batch.mark), Counter[str]()
+        seen = set[str]()
+        for name, reply in found.replies:
+            mark, _, number = name.rpartition("-")
+            if mark != batch.mark or not number.isdecimal():
+                odd["of another batch"] += 1
+            elif name in seen:
+                odd["there twice"] += 1
+            elif (call := calls.pop(int(number), None)) is not None:
+                self._end(call, reply)
+            seen.add(name)
+        for call in calls.values():
+            odd["missing"] += found.state is not State.GONE or not found.said
+            refused = found.state is State.GONE and found.said
+            self._end(call, Reply(Outcome.REJECTED if refused else Outcome.CUT, said=found.said or "no result came"))
+        for what, count in odd.items():
+            cost = ", booked at the most they may cost" * (what == "missing")
+            self.ran.notes.append(f"batch {batch.id}: {number_of(count, 'result')} {what}{cost}")
+
+    def _end(self, call: Call, reply: Reply) -> None:
+        """An answer whose page has gone or changed meanwhile is paid, and is not taken."""
+        self._taken.add(call.key)
+        url, schema = self._about.get(call.key, ("", None))
+        ended = self.asker.settle(call, reply, schema)
+        if schema is None:
+            return
+        self.ran.outcomes[ended.outcome] += 1
+        if ended.outcome != Outcome.ANSWERED:
+            named = self.ran.failed.setdefault(ended.outcome, [])
+            if len(named) < NAMED:
+                named.append(url)
+
+    def _submit(self, questions: Questions) -> None:
+        """What was collected now and failed is left to the next call: nobody pays twice unasked."""
+        useless, begun = frozenset(self.useless), set[str]()
+        mark, sent, size = _mark(), list[tuple[str, Request]](), 0
+        for question in questions():
+            if question.key in begun:
+                self.ran.known += 1
+                continue
+            known = self.asker.known(question.key)
+            failed = known is not None and (known.outcome is not Outcome.ANSWERED or question.key in useless)
+            if question.key in self._taken or (known is not None and not (self.again and failed)):
+                self.ran.known += known is not None
+                continue
+            if self.ran.ended == BUDGET:
+                self.ran.unasked += 1
+                continue
+            most = self.asker.most(question.request)
+            try:
+                call = self.answers.begin(self.job, question.key, page=question.page, most=most, mark=mark)
+            except BudgetReached:
+                self.ran.ended = BUDGET
+                self.ran.unasked += 1
+                continue
+            begun.add(question.key)
+            sent.append((f"{mark}-{call.number}", question.request))
+            size += most_tokens_in(question.request)
+            if len(sent) == MOST_REQUESTS or size >= MOST_BYTES:
+                self._send(mark, sent)
+                mark, sent, size = _mark(), [], 0
+        if sent:
+            self._send(mark, sent)
+
+    def _send(self, mark: str, sent: list[tuple[str, Request]]) -> None:
+        batch = Batch(mark, self.part, self.now, len(sent))
+        self.answers.note(self.job, batch)
+        try:
+            made = self.provider.submit(mark, sent)
+        except ProviderError:  # it was refused
+            self._unpaid(batch, "denied")
+            raise
+        if isinstance(made, str):
+            self.answers.note(self.job, batch.named(made))
+            self._wait(batch, f"was sent as {made}")
+        elif made.outcome.is_unpaid:
+            self._unpaid(batch, made.outcome.value)
+            self.ran.ended = WAITING
+            self.ran.notes.append(f"a batch of {number_of(len(sent), 'request')} was not taken ({made.said}); "
+                                  "the same command sends it again")  # fmt: skip
+        else:
+            self._wait(batch, f"may have reached the provider ({made.said})")
+
+
+def batching(provider: Provider) -> Batching:
+    """Raises: ProviderError where it takes no batches."""
+    if not isinstance(provider, Batching):
+        raise ProviderError("--batch: only for models of anthropic and openai; leave it out")
+    return provider
+
+
+def _mark() -> str:
+    return f"gristmill-{secrets.token_hex(8)}"
