@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
@@ -231,9 +232,9 @@ class Answers:
         else:
             self._batches[batch.mark] = job, batch
 
-    def batches(self, job: Job, part: str) -> list[Batch]:
-        """Those of a part of a job that have not come to their end."""
-        return [batch for name, batch in self._batches.values() if name == job.name and batch.part == part]
+    def batches(self, job: Job, part: str | None = None) -> list[Batch]:
+        """Those of a job, or of a part of it, that have not come to their end."""
+        return [b for name, b in self._batches.values() if name == job.name and part in (None, b.part)]
 
     def calls_of(self, mark: str) -> dict[int, Call]:
         """The calls of a batch without an end, by number; those about withdrawn pages are gone."""
@@ -294,6 +295,22 @@ def asked_by(place: Place) -> dict[str, int]:
     return {name: len(some) for name, some in pages.items()}
 
 
+def withdrawn_in_batches(place: Place) -> dict[str, tuple[str, int]]:
+    """Batches that have not come to their end and hold withdrawn pages, which their provider has until then: by id, or
+    mark where nobody knows it yet, the job and the count of requests. Raises: StorageError where the ledger is damaged.
+    """
+    path = place.root / LEDGER
+    going, open_ = Counter[str](), dict[str, tuple[str, str]]()
+    for _, line in lines_of(path) if not place.remote and path.is_file() else ():
+        if line["kind"] == "withdrawn" and "batch" in line:
+            going[line["batch"]] += 1
+        elif line["kind"] == "batch":
+            open_[line["mark"]] = line["id"] or line["mark"], line["job"]
+            if line["ended"]:
+                del open_[line["mark"]]
+    return {name: (job, going[mark]) for mark, (name, job) in open_.items() if going[mark]}
+
+
 @contextmanager
 def forgetting(place: Place) -> Iterator[Callable[[Collection[str]], int]]:
     """While this is open no language model is asked about the corpus. Yields what takes out the answers about pages,
@@ -348,7 +365,7 @@ def _without(path: Path, going: dict[int, str]) -> Iterator[bytes]:
         if (money := going.get(line["call"])) is None:
             yield orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
         elif line["kind"] == "intent":
-            left = {name: line[name] for name in ("call", "job", "currency")}
+            left = {name: line[name] for name in ("call", "job", "currency", "batch") if name in line}
             yield orjson.dumps({"kind": "withdrawn", **left, "reserved": money}, option=orjson.OPT_APPEND_NEWLINE)
 
 
