@@ -148,7 +148,7 @@ class LlmJob:
         found, price = Estimate(), self.price
         with Answers(self.place) as answers:
             anew = useless(answers)
-            found.spent = max(answers.spent(self.job), self.recorded())
+            found.spent = answers.spent(self.job) + answers.lacking(self.job, self.recorded())
             for record in self.pages.read():
                 found.pages += 1
                 for question in self.questions(record):
