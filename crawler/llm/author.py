@@ -220,11 +220,13 @@ class AuthorJob:
             said = [one.value if one is not None and one.outcome is Outcome.ANSWERED else None for one in checked]
             taken = 0
             for draft in self.author.drafts(record, values, said, made.refused):
-                if why := sieve.refusal(draft):
+                clean = sieve.redacted(record, draft)
+                why = clean if isinstance(clean, str) else sieve.refusal(clean)
+                if why or isinstance(clean, str):
                     made.refused[why] += 1
                     continue
                 taken += 1
-                yield record_of(record, draft, origin)
+                yield record_of(record, clean, origin)
             made.texts += taken
             made.pages += bool(taken)
 
