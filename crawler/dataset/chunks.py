@@ -205,5 +205,5 @@ def fragment_url(record: Record, chunk: Chunk) -> str | None:
     )
     if hidden or not words or len(words) > _FRAGMENT_CHARS:
         return None
-    url = record["canonical_url"]
+    url = record.get("canonical_url") or record["url"]
     return f"{url}{'' if '#' in url else '#'}:~:text={quote(words, safe='').replace('-', '%2D')}"

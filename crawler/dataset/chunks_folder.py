@@ -116,7 +116,7 @@ def _rows(living: Living, measure: Measure, size: int, overlap: int, documents: 
 def row_of(record: Record, chunk: Chunk) -> Record:
     """A chunk as its row says it."""
     headings = dict.fromkeys(filter(None, (record.get("title"), *chunk.headings)))
-    named = f"{record['canonical_url']}\n{record['doc_id']}\n{chunk.start}\n{chunk.end}"
+    named = f"{record.get('canonical_url') or record['url']}\n{record.get('doc_id')}\n{chunk.start}\n{chunk.end}"
     return {
         "chunk_id": f"sha256:{hashlib.sha256(named.encode()).hexdigest()}",
         "start": chunk.start,
@@ -149,9 +149,15 @@ def _writing(target: IO[bytes], _rejected: bool) -> Iterator[Add]:
     ) as writer:
 
         def flush() -> None:
-            if rows:
-                writer.write_table(pa.Table.from_pylist(rows, schema=columns))
-                rows.clear()
+            if not rows:
+                return
+            try:
+                table = pa.Table.from_pylist(rows, schema=columns)
+            except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+                urls = f"{rows[0].get('url')} to {rows[-1].get('url')}"
+                raise StorageError(f"records of {urls}: a field is not of its column's type ({error})") from error
+            writer.write_table(table)
+            rows.clear()
 
         def add(record: Record, _line: bytes, _number: int) -> None:
             rows.append(record)

@@ -15,7 +15,9 @@ from crawler.dataset.chunks import chunks, fragment_url
 from crawler.dataset.chunks_folder import CHUNKS, chunk_corpus, row_of, schema
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.registry.holdings import Wanted, trace
+from crawler.dataset.rewrite import rewrite
 from crawler.dataset.verify_derived import verify_derived
+from crawler.dataset.versions import Cause
 from crawler.operations.chunks import WORK
 from crawler.operations.declared import WrongCall
 from crawler.storage.files.errors import StorageError
@@ -178,6 +180,13 @@ def test_what_was_withdrawn_is_found_in_older_chunks_and_never_in_new_ones(three
     assert sum(h.withdrawn for h in held) == sum(row["domain"] == "alder.example" for row in rows_in(out))
     chunk_corpus(three_domains.place, tmp_path / "new", size=12, overlap=0, tokenizer=None, max_bytes=3_000, now=1.84e9)
     assert {row["domain"] for row in rows_in(tmp_path / "new")} == DOMAINS.keys() - {"alder.example"}
+
+
+def test_a_record_of_another_shape_is_named_and_no_folder_is_left(three_domains, tmp_path):
+    rewrite(three_domains.place, lambda record: record | {"warc_offset": "far"}, Cause("test", "why", 1.8e9))
+    with pytest.raises(StorageError, match="a field is not of its column"):
+        chunk_corpus(three_domains.place, tmp_path / "c", size=9, overlap=0, tokenizer=None, max_bytes=10**6, now=1.8e9)
+    assert not (tmp_path / "c").exists()
 
 
 def test_a_named_tokenizer_counts_and_what_is_none_is_said(three_domains, tmp_path):
