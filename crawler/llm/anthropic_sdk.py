@@ -127,8 +127,9 @@ def _result(found: dict[str, Any]) -> Reply:
     """How a line of a batch's results ended; one in another form may be paid."""
     from anthropic.types import Message
 
-    result = found.get("result")
-    kind = result.get("type") if isinstance(result, dict) else None
+    said = found.get("result")
+    result: dict[str, Any] = said if isinstance(said, dict) else {}
+    kind = result.get("type")
     if kind == "succeeded" and isinstance(message := result.get("message"), dict):
         return _reply(Message.construct(**message))
     if kind == "errored":

@@ -19,7 +19,7 @@ from crawler.operations.llm_judge import WORK
 from crawler.operations.llm_questions import WORK as QUESTIONS
 from crawler.problems import InputError
 from crawler.storage.corpus.answers import LEDGER
-from crawler.storage.files.place import Place
+from crawler.storage.files.place import LLM_SPENT, Place
 from tests.support.corpus_folder import Folder
 from tests.support.model_batches import BatchServer, Lines
 from tests.support.models import Say, judged
@@ -190,6 +190,7 @@ def test_a_death_before_the_batch_was_written_down_costs_nothing(
     path = folder.path / LEDGER
     kept = [line for line in path.read_bytes().splitlines(keepends=True) if orjson.loads(line)["kind"] == "intent"]
     path.write_bytes(b"".join(kept))
+    (folder.path / LLM_SPENT).unlink()  # it is of a later moment
     server.ending = "completed"
     assert (judge("openai")["ended"], judge("openai")["spent"]) == ("waiting", pytest.approx(3 * ONE))
     assert (server.submitted, rows(folder)) == (2, 3)
