@@ -54,6 +54,7 @@ SHOW: dict[str, tuple[str, ...]] = {
     "classify explain": (f"train.npz {PAGE} --corpus corpus",),
     "classify perplexity": ("words.arpa corpus --language en --out out.jsonl",),
     "classify train": ("words --keep corpus --drop drop.jsonl --perplexity --out out",),
+    "dataset chunks": ("--out out corpus",),
     "dataset contaminated": ("--eval evals.jsonl corpus", "--eval evals.jsonl --remove corpus"),
     "dataset dedup": ("--list out.jsonl --out out other corpus",),
     "dataset diff": ("corpus empty", "corpus other"),
@@ -295,7 +296,7 @@ def test_nothing_of_a_page_that_was_withdrawn_comes_back(
     assert MARK not in said, said[max(0, said.find(MARK) - 500) :][:1000]
 
 
-KEPT = ("dedup", "export", "merge", "mix", "select")
+KEPT = ("chunks", "dedup", "export", "merge", "mix", "select")
 
 
 @pytest.mark.parametrize("name", KEPT)
