@@ -2,9 +2,9 @@
 
     python -m bench.quality.fasttext_equal --python VENV/bin/python [--texts 1000] [--data ../shared/data]
 
-VENV has a fastText that trains (`fasttext-wheel` with `numpy<2`). Texts: sentences of 75 languages (one half trains, the
-language is the label; the other half is asked, with odd texts of ours). Exit code 1 where a score is further from the
-library's than 1e-4 (one against all and negative samples, by its table of the sigmoid, 1e-2).
+VENV has a fastText that trains (`fasttext-wheel` with `numpy<2`). Texts: sentences of 75 languages (one half trains,
+the language is the label; the other half is asked, with odd texts of ours). Exit code 1 where a score is further from
+the library's than 1e-4 (one against all and negative samples, by its table of the sigmoid, 1e-2).
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from crawler.classify.fasttext_file import read
 LIMIT_SECONDS = 1800
 NEAR, BY_TABLE = 1e-4, 1e-2
 ODD = [
-    "", " ", "</s>", "a </s> b c", "__label__en the rain", "@@en the rain", "@@zz the rain", "@@fi " * 50 + "the rain", "__label__fi " * 50 + "the rain",
+    "", " ", "</s>", "a </s> b c", "__label__en the rain", "@@en the rain", "@@zz the rain",
+    "@@fi " * 50 + "the rain", "__label__fi " * 50 + "rain",
     "x\u00a0y\u3000z",
     "tab\tand\x0bfeed\x0c", "\U0001f600 \u0301 \u200b", "e" * 5000, "the " * 3000, "\x00 nul \x00", "<the> < > BOW",
     "\ufeffthe", "THE The the", "東京 नई ไทย",

@@ -44,8 +44,8 @@ SHAPES: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
 def main(folder: Path) -> None:
     """Make all, one after the other."""
     asked = folder.joinpath("ask.txt").read_text(encoding="utf-8").split("\n")[:-1]
-    for name, (how, smaller) in SHAPES.items():
-        how = SMALL | how
+    for name, (special, smaller) in SHAPES.items():
+        how = SMALL | special
         mark = how.get("label", "__label__")
         two, parts = how.pop("two", False), how.pop("parts", 1)
         source = folder / "made.txt"
