@@ -96,7 +96,7 @@ def _web(pages: Iterator[tuple[bool, list[str]]]) -> Iterator[tuple[int, dict[st
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_GET(self) -> None:  # noqa: N802  # the library's name
+        def do_GET(self) -> None:
             host = str(self.server.server_address[0])
             index = page_html(host, [], links[host]) if self.path == "/" else None
             body = index or bodies.get(self.path)
@@ -106,7 +106,7 @@ def _web(pages: Iterator[tuple[bool, list[str]]]) -> Iterator[tuple[int, dict[st
             self.end_headers()
             self.wfile.write(body or b"")
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's name
+        def log_message(self, format: str, *args: object) -> None:
             pass
 
     first = ThreadingHTTPServer((HOSTS[0], 0), Handler)
