@@ -4,7 +4,7 @@
 
 FOLDER has `lmplz`, `build_binary` and `query`, built from KenLM's source. Texts: the main texts of wcxb-dev, half of
 them trains. Exit code 1 where fewer than 99 % of the n-grams agree to 1e-6 in log10, one differs by more than 1e-5, an
-n-gram is in one model alone, or a line of the other half scores otherwise by more than 1e-4.
+n-gram is in one model alone, or a line of the other half scores otherwise by more than 1e-5 a unit (KenLM adds in 32 bits).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from crawler.classify.kneser_ney import Model, sentences, train
 from crawler.storage.files.shards import read_lines
 
 LIMIT_SECONDS = 600
-MOST, NEARLY_ALL, SHARE, SCORE = 1e-5, 1e-6, 0.99, 1e-4
+MOST, NEARLY_ALL, SHARE, SCORE = 1e-5, 1e-6, 0.99, 1e-5
 
 
 def main() -> int:
@@ -40,7 +40,7 @@ def main() -> int:
     if not source.is_file():
         sys.exit(f"{source} is not there: give --data")
     texts = _texts(source, options.texts)
-    known, asked = texts[::2], [" ".join(said) for text in texts[1::2] for said in sentences(text, "words")]
+    known, asked = texts[::2], [line for text in texts[1::2] for line in text.split("\n") if _units(line)]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lines = "".join(" ".join(said) + "\n" for text in known for said in sentences(text, "words"))
@@ -51,7 +51,9 @@ def main() -> int:
         subprocess.run([options.bin / "build_binary", folder / "their.arpa", folder / "their.bin"],
                        check=True, capture_output=True, timeout=LIMIT_SECONDS)  # fmt: skip
         for file, model in (("their.arpa", "their.arpa"), ("their.bin", "their.arpa"), ("our.arpa", "our.arpa")):
-            said = _run([options.bin / "query", "-v", "sentence", folder / file], "".join(f"{one}\n" for one in asked))
+            said = _run(
+                [options.bin / "query", "-v", "sentence", folder / file], "".join(f"{_units(one)}\n" for one in asked)
+            )
             sound &= _scores(f"{model}, read by us; {file}, by KenLM", arpa.read(folder / model), asked, said)
     return 0 if sound else 1
 
@@ -59,6 +61,10 @@ def main() -> int:
 def _texts(source: Path, many: int) -> list[str]:
     found = (orjson.loads(line)["main_content"] for line in read_lines(source))
     return list(islice(filter(None, found), many))
+
+
+def _units(line: str) -> str:
+    return " ".join(unit for said in sentences(line, "words") for unit in said)
 
 
 def _run(command: list[str | Path], text: str, out: Path | None = None) -> str:
@@ -101,9 +107,11 @@ def _scores(title: str, model: Model, asked: list[str], said: str) -> bool:
     if len(theirs) != len(ours):
         print(f"{title}: {len(theirs):,} lines instead of {len(ours):,}")
         return False
-    apart = np.array([abs(one.logp - float(other[1])) for one, other in zip(ours, theirs, strict=True)])
+    apart = np.array([abs(one.logp - float(other[1])) / one.units for one, other in zip(ours, theirs, strict=True)])
     unknown = sum(one.unknown != int(other[3]) for one, other in zip(ours, theirs, strict=True))
-    print(f"{title}: {len(ours):,} lines, log10 p differs by at most {apart.max():.1e}, unknown words in {unknown}")
+    print(
+        f"{title}: {len(ours):,} lines, log10 p a unit differs by at most {apart.max():.1e}, unknown words in {unknown}"
+    )
     return float(apart.max()) <= SCORE and not unknown
 
 
