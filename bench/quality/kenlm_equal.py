@@ -4,7 +4,7 @@
 
 FOLDER has `lmplz`, `build_binary` and `query`, built from KenLM's source. Texts: the main texts of wcxb-dev, half of
 them trains. Exit code 1 where fewer than 99 % of the n-grams agree to 1e-6 in log10, one differs by more than 1e-5, an
-n-gram is in one model alone, or a line of the other half scores otherwise by more than 1e-5 a unit (KenLM adds in 32 bits).
+n-gram is in one model alone, or a line of the other half scores otherwise by more than 1e-5 a unit.
 """
 
 from __future__ import annotations
