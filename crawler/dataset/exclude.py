@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ from crawler.dataset.withdrawals import (
 )
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.erasure import erase_pages
-from crawler.storage.corpus.answers import forgetting
+from crawler.storage.corpus.answers import forgetting, withdrawn_in_batches
 from crawler.storage.corpus.labels import forget_labels
 from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
@@ -67,7 +67,8 @@ _POINTERS = ("warc_file", "warc_record_id", "warc_offset")
 class Withdrawn:
     """What `withdraw` did. `urls` (canonical) and `refused` are those of the whole wish, earlier calls included.
 
-    number: of the entry in the log.
+    number: of the entry in the log. batches: of language models, under way, that hold such pages at their provider: the
+    job and the count of requests by the batch's id.
     """
 
     rewritten: Rewritten
@@ -77,6 +78,7 @@ class Withdrawn:
     refused: frozenset[str]
     by: str
     number: int = 0
+    batches: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
 def withdraw(
@@ -149,7 +151,8 @@ def _withdraw(place: Place, wish: Wish, cause: Cause, forget: Callable[[Collecti
     going = _Going(place, wish, pages)
     done = rewrite(place, going.decide, cause, folders=folders_of_records(place), archive=going.archive)
     removed = [name for name in (*DERIVED, *_drafts(place), *_replaced(place)) if place.remove(name)]
-    return Withdrawn(done, found, removed, urls, frozenset(entry["refused"]), wish.by, entry["number"])
+    batches = withdrawn_in_batches(place)
+    return Withdrawn(done, found, removed, urls, frozenset(entry["refused"]), wish.by, entry["number"], batches)
 
 
 def _goes_with(refused: Refusals) -> Callable[[Mapping[str, Any]], bool]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, cast
 
+import orjson
+
 from crawler.llm.failures import TIMEOUT_SECONDS, answered, counted
 from crawler.llm.model import Batching, Collected, Found, Outcome, ProviderError, Reply, Request, State
 
@@ -55,25 +57,26 @@ class Anthropic(Batching):
             return made
         return str(made.id) if getattr(made, "id", None) else Reply(Outcome.GARBLED, said=str(made)[:300])
 
-    def find(self, mark: str, size: int, since: float) -> Found:
+    def find(self, mark: str, size: int, since: float, *, settled: bool) -> Found:  # noqa: ARG002
         """By the custom ids of its results: a batch that runs does not tell them. Raises: ProviderError."""
 
         def look() -> Found:
-            unsure = False
+            unsure = lost = False
             for batch in self._client.messages.batches.list(limit=100):
-                if batch.created_at.timestamp() < since - CLOCKS:
+                made = batch.created_at.timestamp()
+                if made < since - CLOCKS:
                     break
                 counts = batch.request_counts
                 total = counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
-                if total != size:
+                if total != size or made > since + CLOCKS:
                     continue
-                if batch.processing_status != "ended" or not batch.results_url:
+                if batch.processing_status != "ended":
                     unsure = True
-                    continue
-                first = next(iter(self._client.messages.batches.results(batch.id)), None)
-                if first is not None and first.custom_id.startswith(mark):
+                elif not batch.results_url:
+                    lost = True
+                elif any(name.startswith(mark) for name, _ in self._results(batch.id)):
                     return Found(batch.id)
-            return Found(unsure=unsure)
+            return Found(unsure=unsure, lost=lost)
 
         found = answered(self._sdk, look, f"anthropic:{self._name}")
         return Found(unsure=True) if isinstance(found, Reply) else cast("Found", found)
@@ -96,14 +99,14 @@ class Anthropic(Batching):
         return Collected(State.UNKNOWN, said=found.said) if isinstance(found, Reply) else cast("Collected", found)
 
     def _results(self, batch: str) -> Iterator[tuple[str, Reply]]:
-        for each in self._client.messages.batches.results(batch):
-            result: Any = each.result
-            if result.type == "succeeded":
-                yield each.custom_id, _reply(result.message)
-            elif result.type == "errored":
-                yield each.custom_id, Reply(Outcome.REJECTED, said=str(result.error)[:300])
-            else:
-                yield each.custom_id, Reply(Outcome.OVERLOADED, said=f"the batch has {result.type} it")
+        # the SDK's own reader ends at a line that is not JSON
+        for line in self._client.messages.batches.results(batch).http_response.read().splitlines():
+            try:
+                found = orjson.loads(line)
+                name = found["custom_id"]
+            except (ValueError, TypeError, KeyError):
+                found, name = {}, ""
+            yield (name if isinstance(name, str) else ""), _result(found)
 
     def forget(self, batch: str) -> str:
         """Delete it."""
@@ -118,6 +121,22 @@ class Anthropic(Batching):
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+
+def _result(found: dict[str, Any]) -> Reply:
+    """How a line of a batch's results ended; one in another form may be paid."""
+    from anthropic.types import Message
+
+    said = found.get("result")
+    result: dict[str, Any] = said if isinstance(said, dict) else {}
+    kind = result.get("type")
+    if kind == "succeeded" and isinstance(message := result.get("message"), dict):
+        return _reply(Message.construct(**message))
+    if kind == "errored":
+        return Reply(Outcome.REJECTED, said=str(result.get("error"))[:300])
+    if kind in ("canceled", "expired"):
+        return Reply(Outcome.OVERLOADED, said=f"the batch has {kind} it")
+    return Reply(Outcome.GARBLED, said=str(found)[:300])
 
 
 def _reply(found: Any) -> Reply:

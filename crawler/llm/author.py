@@ -23,7 +23,7 @@ from crawler.dataset.export import Describer, Filling, draft_beside, put, put_al
 from crawler.dataset.export_formats import export_format
 from crawler.dataset.registry.derived import SYNTHETIC_MANIFEST
 from crawler.llm.ask import Asked, Asker, known
-from crawler.llm.batch import BatchRunner, batching
+from crawler.llm.batch import BatchRunner, batching, refuse_beside
 from crawler.llm.job import Done, LlmJob
 from crawler.llm.model import Outcome, Provider, Request
 from crawler.llm.prompt import key_of_request
@@ -110,7 +110,7 @@ class AuthorJob:
             before = manifest_hash(place)
             answers = stack.enter_context(Answers(place))
             carried = answers.carry(job, self.recorded(where.out))
-
+            refuse_beside(answers, job, batch=self.job.batch)
             useless = self.useless(answers)
 
             def told(ran: Ran) -> None:
@@ -220,11 +220,13 @@ class AuthorJob:
             said = [one.value if one is not None and one.outcome is Outcome.ANSWERED else None for one in checked]
             taken = 0
             for draft in self.author.drafts(record, values, said, made.refused):
-                if why := sieve.refusal(draft):
+                clean = sieve.redacted(record, draft)
+                why = clean if isinstance(clean, str) else sieve.refusal(clean)
+                if why or isinstance(clean, str):
                     made.refused[why] += 1
                     continue
                 taken += 1
-                yield record_of(record, draft, origin)
+                yield record_of(record, clean, origin)
             made.texts += taken
             made.pages += bool(taken)
 

@@ -19,6 +19,7 @@ from crawler.llm.model import Batching, Collected, Outcome, Provider, ProviderEr
 from crawler.llm.prices import most_tokens_in
 from crawler.llm.run import BUDGET, DONE, NAMED, Question, Ran
 from crawler.number import number_of
+from crawler.problems import InputError
 from crawler.storage.corpus.answers import Answers, Batch, BudgetReached, Call, Ended, Job
 
 WAITING = "waiting"
@@ -27,6 +28,8 @@ MOST_REQUESTS, MOST_BYTES = 10_000, 50_000_000
 https://platform.claude.com/docs/en/build-with-claude/batch-processing (256 MB, 100,000)."""
 SETTLED_SECONDS = 600.0
 """A batch that a provider does not list so long after it was to be sent never came there."""
+LOST_SECONDS = 172_800.0
+"""Two days: a batch ends within one."""
 Questions = Callable[[], Iterable[Question]]
 
 
@@ -65,9 +68,16 @@ class BatchRunner:
 
     def _collect(self, batch: Batch) -> None:
         if not batch.id:
-            found = self.provider.find(batch.mark, batch.size, batch.at)
-            if not found.id and (found.unsure or self.now - batch.at < SETTLED_SECONDS):
+            age = self.now - batch.at
+            found = self.provider.find(batch.mark, batch.size, batch.at, settled=age >= SETTLED_SECONDS)
+            if found.left:
+                self.ran.notes.append(f"not deleted at the provider: {found.left}")
+            unsure = found.unsure or (found.lost and age < LOST_SECONDS)
+            if not found.id and (unsure or age < SETTLED_SECONDS):
                 self._wait(batch, "may have reached the provider before this process died")
+                return
+            if not found.id and found.lost:
+                self._lose(batch)
                 return
             if not found.id:
                 self._unpaid(batch, Outcome.UNREACHABLE.value)
@@ -88,16 +98,34 @@ class BatchRunner:
             self.answers.end(call, Ended(why, Decimal()))
         self.answers.note(self.job, batch.done())
 
+    def _lose(self, batch: Batch) -> None:
+        calls = self.answers.calls_of(batch.mark).values()
+        for call in calls:
+            self._end(call, Reply(Outcome.CUT, said="its batch no longer tells whose it is"))
+        self.answers.note(self.job, batch.done())
+        self.ran.notes.append(
+            f"a batch of {number_of(len(calls), 'request')} may be one that has ended at the provider and whose "
+            "results are no longer there: booked at the most they may cost"
+        )
+
     def _wait(self, batch: Batch, why: str) -> None:
-        self.ran.ended = WAITING
+        self._is_waiting()
         count = number_of(len(self.answers.calls_of(batch.mark)), "request")
         self.ran.notes.append(f"a batch of {count} {why}; the same command takes its answers, which come within a day")
+
+    def _is_waiting(self) -> None:
+        """A budget that is reached stays said: what waits has a note of its own."""
+        if self.ran.ended == DONE:
+            self.ran.ended = WAITING
 
     def _take(self, batch: Batch, found: Collected) -> None:
         calls, odd = self.answers.calls_of(batch.mark), Counter[str]()
         seen = set[str]()
         for name, reply in found.replies:
             mark, _, number = name.rpartition("-")
+            if not name:
+                odd["that cannot be read"] += 1
+                continue
             if mark != batch.mark or not number.isdecimal():
                 odd["of another batch"] += 1
             elif name in seen:
@@ -171,7 +199,7 @@ class BatchRunner:
             self._wait(batch, f"was sent as {made}")
         elif made.outcome.is_unpaid:
             self._unpaid(batch, made.outcome.value)
-            self.ran.ended = WAITING
+            self._is_waiting()
             self.ran.notes.append(f"a batch of {number_of(len(sent), 'request')} was not taken ({made.said}); "
                                   "the same command sends it again")  # fmt: skip
         else:
@@ -183,6 +211,15 @@ def batching(provider: Provider) -> Batching:
     if not isinstance(provider, Batching):
         raise ProviderError("--batch: only for models of anthropic and openai; leave it out")
     return provider
+
+
+def refuse_beside(answers: Answers, job: Job, *, batch: bool) -> None:
+    """Raises: InputError where a batch of the job is under way and no `batch` takes it: what asks beside pays twice."""
+    under_way = answers.batches(job)
+    if under_way and not batch:
+        count = number_of(sum(len(answers.calls_of(batch.mark)) for batch in under_way), "request")
+        raise InputError([f"{job.name}: {count} of this job are in a batch at the provider, and would be asked and "
+                          "paid twice; give --batch, which takes their answers"])  # fmt: skip
 
 
 def _mark() -> str:

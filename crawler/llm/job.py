@@ -23,7 +23,7 @@ from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.annotations.tables import key_of
 from crawler.dataset.rewrite import Rewritten, check_alone
 from crawler.llm.ask import Asked, Asker
-from crawler.llm.batch import BatchRunner, batching
+from crawler.llm.batch import BatchRunner, batching, refuse_beside
 from crawler.llm.model import Outcome, Provider
 from crawler.llm.named import Model
 from crawler.llm.pages import Pages
@@ -148,7 +148,7 @@ class LlmJob:
         found, price = Estimate(), self.price
         with Answers(self.place) as answers:
             anew = useless(answers)
-            found.spent = max(answers.spent(self.job), self.recorded())
+            found.spent = answers.spent(self.job) + answers.lacking(self.job, self.recorded())
             for record in self.pages.read():
                 found.pages += 1
                 for question in self.questions(record):
@@ -182,6 +182,7 @@ class LlmJob:
         stop, price = threading.Event(), self.price
         with Answers(self.place) as answers:
             job = self.job
+            refuse_beside(answers, job, batch=self.batch)
             carried = answers.carry(job, self.recorded())
             asker = Asker(provider, answers, job, price, stop, unit=unit)
 

@@ -94,7 +94,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What a provider has of a batch. replies: by custom id, in any order, of an ended one. said: of a failure."""
+    """What a provider has of a batch. replies: by custom id, in any order, of an ended one; "" where a result has none
+    that can be read. said: of a failure.
+    """
 
     state: State
     replies: Iterable[tuple[str, Reply]] = ()
@@ -103,10 +105,15 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a batch of ours is looked for. id: of the provider, "" where it is not there. unsure: it may be there."""
+    """Where a batch of ours is looked for. id: of the provider, "" where it is not there. unsure: it may be there.
+
+    lost: it may be one that has ended and no longer tells whose it is. left: files that could not be deleted.
+    """
 
     id: str = ""
     unsure: bool = False
+    lost: bool = False
+    left: str = ""
 
 
 class ProviderError(Exception):
@@ -133,10 +140,9 @@ class Batching(Provider, Protocol):
         Raises: ProviderError.
         """
 
-    def find(self, mark: str, size: int, since: float) -> Found:
-        """A batch whose id was lost. since: seconds since the epoch before which it was not made.
-
-        Raises: ProviderError.
+    def find(self, mark: str, size: int, since: float, *, settled: bool) -> Found:
+        """A batch whose id was lost. since: seconds since the epoch before which it was not made. settled: so long ago
+        that what is not listed never came; what else was sent for it is deleted then. Raises: ProviderError.
         """
 
     def collect(self, batch: str) -> Collected:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -56,29 +56,35 @@ class OpenAI(Batching):
             for name, request in requests
         )
 
+        uploaded: list[str] = []
+
         def send() -> Any:
-            file = self._client.files.create(file=(f"{mark}.jsonl", lines), purpose="batch")
+            uploaded.append(self._client.files.create(file=(f"{mark}.jsonl", lines), purpose="batch").id)
             return self._client.batches.create(
-                input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h",
+                input_file_id=uploaded[0], endpoint="/v1/chat/completions", completion_window="24h",
                 metadata={"gristmill": mark},
             )  # fmt: skip
 
-        made = answered(self._sdk, send, f"openai:{self._name}")
-        if isinstance(made, Reply):
-            return made
+        try:
+            made = answered(self._sdk, send, f"openai:{self._name}")
+        except ProviderError as error:
+            raise ProviderError(f"{error}{_not_deleted(self._delete(uploaded))}") from None
+        if isinstance(made, Reply):  # of any other one a batch may have come of the file
+            left = _not_deleted(self._delete(uploaded)) if made.outcome.is_unpaid else ""
+            return replace(made, said=f"{made.said}{left}")
         return str(made.id) if getattr(made, "id", None) else Reply(Outcome.GARBLED, said=str(made)[:300])
 
-    def find(self, mark: str, size: int, since: float) -> Found:  # noqa: ARG002
-        """By its metadata; a file of requests without a batch is deleted. Raises: ProviderError."""
+    def find(self, mark: str, size: int, since: float, *, settled: bool) -> Found:  # noqa: ARG002
+        """By its metadata; a file of requests that never became a batch is deleted. Raises: ProviderError."""
 
         def look() -> Found:
             for batch in self._client.batches.list(limit=100):
                 if (batch.metadata or {}).get("gristmill") == mark:
                     return Found(batch.id)
-            for file in self._client.files.list(purpose="batch"):
-                if file.filename == f"{mark}.jsonl":
-                    self._client.files.delete(file.id)
-            return Found()
+            if not settled:
+                return Found()
+            files = self._client.files.list(purpose="batch")
+            return Found(left=self._delete([file.id for file in files if file.filename == f"{mark}.jsonl"]))
 
         found = answered(self._sdk, look, f"openai:{self._name}")
         return Found(unsure=True) if isinstance(found, Reply) else cast("Found", found)
@@ -102,34 +108,60 @@ class OpenAI(Batching):
         return Collected(State.UNKNOWN, said=found.said) if isinstance(found, Reply) else cast("Collected", found)
 
     def _results(self, file: str) -> Iterator[tuple[str, Reply]]:
-        from openai.types.chat import ChatCompletion
-
         for line in self._client.files.content(file).content.splitlines():
-            found = orjson.loads(line)
-            name, response = str(found.get("custom_id")), found.get("response") or {}
-            if (found.get("error") or {}).get("code") in ("batch_expired", "batch_cancelled"):
-                yield name, Reply(Outcome.OVERLOADED, said=str(found["error"])[:300])
-            elif found.get("error") or response.get("status_code") != 200:
-                yield name, Reply(Outcome.REJECTED, said=str(found.get("error") or response.get("body"))[:300])
-            else:
-                yield name, _reply(ChatCompletion.construct(**response["body"]))
+            try:
+                found = orjson.loads(line)
+                name = found["custom_id"]
+            except (ValueError, TypeError, KeyError):
+                found, name = {}, ""
+            yield (name if isinstance(name, str) else ""), _result(found)
 
     def forget(self, batch: str) -> str:
         """Delete its files; OpenAI keeps the batch itself, which has no text."""
         try:
             state = self._client.batches.retrieve(batch)
-            for each in filter(None, (state.input_file_id, state.output_file_id, state.error_file_id)):
-                with suppress(self._sdk.NotFoundError):
-                    self._client.files.delete(each)
         except self._sdk.NotFoundError:
             return ""
         except self._sdk.APIError as error:
             return f"files of batch {batch} ({str(error)[:100]})"
-        return ""
+        return self._delete([each for each in (state.input_file_id, state.output_file_id, state.error_file_id) if each])
+
+    def _delete(self, files: Sequence[str]) -> str:
+        """What could not be deleted, "" where all is gone."""
+        left = []
+        for each in files:
+            try:
+                self._client.files.delete(each)
+            except self._sdk.NotFoundError:
+                continue
+            except self._sdk.APIError as error:
+                left.append(f"{each} ({str(error)[:100]})")
+        return ", ".join(left)
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+
+def _not_deleted(left: str) -> str:
+    return left and f"; not deleted at the provider: {left}"
+
+
+def _result(found: dict[str, Any]) -> Reply:
+    """How a line of a batch's results ended; one in another form may be paid."""
+    from openai.types.chat import ChatCompletion
+
+    error, response = found.get("error"), found.get("response")
+    if isinstance(error, dict) and error.get("code") in ("batch_expired", "batch_cancelled"):
+        return Reply(Outcome.OVERLOADED, said=str(error)[:300])
+    if error:
+        return Reply(Outcome.REJECTED, said=str(error)[:300])
+    status, body = (response.get("status_code"), response.get("body")) if isinstance(response, dict) else (None, None)
+    if isinstance(status, int) and status != 200:
+        return Reply(Outcome.REJECTED, said=str(body)[:300])
+    if not isinstance(body, dict):
+        return Reply(Outcome.GARBLED, said=str(found)[:300])
+    return _reply(ChatCompletion.construct(**body))
 
 
 def _reply(found: Any) -> Reply:
@@ -139,7 +171,7 @@ def _reply(found: Any) -> Reply:
         choice = found.choices[0]
         message, why = choice.message, choice.finish_reason
         text, refusal = message.content, getattr(message, "refusal", None)
-    except (AttributeError, TypeError, IndexError):
+    except (AttributeError, TypeError, LookupError):
         return Reply(Outcome.GARBLED, "", sent, got, said=str(found)[:300])
     if why == "length":
         return Reply(Outcome.TRUNCATED, "", sent, got)

@@ -17,7 +17,7 @@ from crawler.llm.extract import windows
 from crawler.llm.model import Request
 from crawler.llm.prompt import request_of, version_of
 from crawler.llm.spans import Span, span_of
-from crawler.llm.synthetic import Draft, Origin
+from crawler.llm.synthetic import COMMON_REFUSALS, Draft, Origin
 from crawler.stages.text.units import tokens
 from crawler.storage.files.records import Record
 
@@ -38,9 +38,7 @@ REFUSALS = {
     UNCHECKED: "the check got no answer; --again asks anew",
     BEYOND: "beyond --questions",
     EMPTY: "question or answer is empty",
-    "duplicate": "it is there already",
-    "near_duplicate": "one nearly like it is there already",
-    "contaminated": "it repeats an evaluation set (EVAL_SETS)",
+    **COMMON_REFUSALS,
 }
 """Of each reason why a pair is not taken, for people."""
 SCHEMA: dict[str, Any] = {

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from crawler.llm.model import Request
 from crawler.llm.prompt import check_length, request_of, version_of
-from crawler.llm.synthetic import Draft, Origin
+from crawler.llm.synthetic import COMMON_REFUSALS, Draft, Origin
 from crawler.stages.contamination.ngrams import cut
 from crawler.stages.text.words import count_words
 from crawler.storage.files.records import Record
@@ -29,9 +29,7 @@ COPY, SHORT = "copies_a_page", "too_short"
 REFUSALS = {
     COPY: f"it shares {COPIED} words in a row with a page that was sent",
     SHORT: "it says hardly anything",
-    "duplicate": "it is there already",
-    "near_duplicate": "a page or a text nearly like it is there already",
-    "contaminated": "it repeats an evaluation set (EVAL_SETS)",
+    **COMMON_REFUSALS,
 }
 """Of each reason why a text is not taken, for people."""
 SCHEMA: dict[str, Any] = {

@@ -15,18 +15,37 @@ from typing import Any
 
 from crawler.config import Config
 from crawler.dedup.memory_index import MemoryIndex
-from crawler.document import Document
+from crawler.document import Document, Drop
 from crawler.stages.contamination.stage import ContaminationStage
 from crawler.stages.fingerprint import FingerprintStage, exact_id
+from crawler.stages.pii.stage import of_config as pii_of
 from crawler.stages.text.words import counts
 from crawler.storage.files.records import SYNTHETIC, Record, record_fields
+from crawler.storage.files.records import record_of as record_of_document
 
 _OF_PAGE = (
     "url", "domain", "language", "language_script", "license_tag", "license_tier", "license_reviewer",
     "license_reviewed", "crawled_at", "robots_status", "robots_sha256", "robots_fetched_at", "optout_signals",
     "noai_checked", "crawl_id", "config_digest",
 )  # fmt: skip
-DUPLICATE, NEAR, CONTAMINATED = "duplicate", "near_duplicate", "contaminated"
+DUPLICATE, NEAR, CONTAMINATED, PERSONAL, HELD = (
+    "duplicate",
+    "near_duplicate",
+    "contaminated",
+    "personal_data",
+    "held_pii",
+)
+COMMON_REFUSALS = {
+    DUPLICATE: "it is there already",
+    NEAR: "one nearly like it is there already",
+    CONTAMINATED: "it repeats an evaluation set (EVAL_SETS)",
+    PERSONAL: "little but personal data",
+    HELD: "no model of PII_MODELS takes names out of its language (PII_UNCOVERED)",
+}
+"""Of each reason why a text of any kind is not taken, for people."""
+_TEXTS = {"question": "title", "answer": "description", "passage": "comments", "synthetic_subject": "title"}
+"""Fields of drafts that are text: what is found in one of them goes in all, as in these fields of a page."""
+_PII = ("pii_flag", "pii_span_count", "pii_entity_types", "pii_spans")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +96,7 @@ class Sieve:
 
     def __init__(self, config: Config) -> None:
         """Raises: InputError where an evaluation set cannot be used."""
+        self._redact = pii_of(config)
         self._least = config.decontamination.min_overlap
         self._sets = ContaminationStage(config)
         self._fingerprint, self._index = FingerprintStage(config.dedup), MemoryIndex(config.dedup)
@@ -86,6 +106,22 @@ class Sieve:
     def close(self) -> None:
         """Let go of what answers."""
         self._loop.close()
+
+    def redacted(self, page: Record, draft: Draft) -> Draft | str:
+        """A draft without personal data, or why it is not taken: `PERSONAL` or `HELD`. page: that it rests on."""
+        doc = Document(url=page["url"], canonical_url=page["canonical_url"], text=draft.text)
+        doc.language, doc.domain = page.get("language"), page.get("domain") or ""
+        names = {name: _TEXTS[name] for name in draft.fields if name in _TEXTS}
+        for name, field_of_page in names.items():
+            setattr(doc, field_of_page, draft.fields[name])
+        if isinstance(self._redact(doc), Drop):
+            return PERSONAL
+        if doc.hold is not None:
+            return HELD
+        texts = {name: getattr(doc, field_of_page) for name, field_of_page in names.items()}
+        found = {name: value for name, value in record_of_document(doc).items() if name in _PII}
+        same = doc.text if draft.same == draft.text else texts.get("question", draft.same)
+        return Draft(doc.text, same, {**draft.fields, **texts, **found})
 
     def refusal(self, draft: Draft) -> str:
         """Why a text is not taken: `DUPLICATE`, `NEAR` or `CONTAMINATED`; "" where it is, and no like one after it."""

@@ -48,6 +48,11 @@ def summary(done: Withdrawn, notes: list[str]) -> str:
     if done.refused:
         lines.append(f"{', '.join(sorted(done.refused))}: never requested again for this corpus")
     lines += [f"removed {name}, which described the older version" for name in done.removed_files if "/" not in name]
+    for name, (job, count) in sorted(done.batches.items()):
+        lines.append(
+            f"the provider of {job} has {number_of(count, 'request')} with withdrawn pages in batch {name}: cancel it "
+            "there, or run the same `gristmill llm` command with --batch, which deletes it once it has ended"
+        )
     lines += notes
     lines.append(
         f"entry {done.number} of {WITHDRAWALS} has the URLs, without text; {number_of(len(done.urls), 'page')}, "

@@ -64,6 +64,7 @@ OPERATIONS = by_name(
         "find duplicates in a corpus or between several, by the rules of the crawl; --out writes the rest as a corpus",
     ),
     _built_in(COMPOSE, "export", "write the kept documents as Parquet, JSON lines, Dolma, WebDataset or MDS"),
+    _built_in(COMPOSE, "chunks", "cut the kept documents into chunks for retrieval, with headings and anchors"),
     _built_in(
         COMPOSE,
         "images",

@@ -227,7 +227,7 @@ def said_of_calls(job: LlmJob, done: Done) -> Iterator[str]:
     yield (f"{sent} in {duration(state.seconds)}, {state.known:,} were answered before; "
            f"{money(done.spent, job.prices.currency)} spent by this job so far")  # fmt: skip
     if done.carried:
-        known = f"{money(done.carried, job.prices.currency)} by the job record or the manifest of {job.tool.name}"
+        known = f"{money(done.carried, job.prices.currency)} by llm-spent.json or a record of {job.tool.name}"
         yield f"llm/ledger.jsonl lacks calls that cost {known}: they count as spent, and are asked anew"
     if booked := state.calls.booked:
         said = state.calls.said

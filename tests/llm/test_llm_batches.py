@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,10 +14,12 @@ import pytest
 from crawler.dataset.annotate import Annotations
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.llm import batch as batches
+from crawler.observe.withdrawn import summary
 from crawler.operations.llm_judge import WORK
 from crawler.operations.llm_questions import WORK as QUESTIONS
+from crawler.problems import InputError
 from crawler.storage.corpus.answers import LEDGER
-from crawler.storage.files.place import Place
+from crawler.storage.files.place import LLM_SPENT, Place
 from tests.support.corpus_folder import Folder
 from tests.support.model_batches import BatchServer, Lines
 from tests.support.models import Say, judged
@@ -42,9 +45,9 @@ def server() -> Iterator[BatchServer]:
 def judge(folder: Folder, server: BatchServer, tmp_path: Path) -> Callable[..., Any]:
     (tmp_path / "prices.yaml").write_text(PRICES)
 
-    def run(protocol: str, *more: object, budget: str = "900EUR") -> dict[str, Any]:
-        words = ("--model", server.model(protocol), "--prices", tmp_path / "prices.yaml", "--budget", budget, "--batch")
-        answer = answer_of(WORK, folder.path, *words, *more)
+    def run(protocol: str, *more: object, budget: str = "900EUR", batch: bool = True) -> dict[str, Any]:
+        words = ["--model", server.model(protocol), "--prices", tmp_path / "prices.yaml", "--budget", budget, *more]
+        answer = answer_of(WORK, folder.path, *words, *["--batch"] * batch)
         return {**answer.facts, "problems": list(answer.problems)}
 
     return run
@@ -171,6 +174,9 @@ def test_a_batch_reserves_all_it_may_cost_before_it_is_sent(folder: Folder, serv
     found = judge("openai", budget="20EUR")
     assert 0 < found["spent"] <= 20
     assert 0 < found["unasked"] < 12
+    assert found["ended"] == "budget"
+    assert found["problems"][0].partition(":")[0] == "--budget"
+    assert "was sent as" in found["problems"][1]
     (held,) = server.batches.values()
     assert len(held.lines) == 12 - found["unasked"]
 
@@ -184,6 +190,7 @@ def test_a_death_before_the_batch_was_written_down_costs_nothing(
     path = folder.path / LEDGER
     kept = [line for line in path.read_bytes().splitlines(keepends=True) if orjson.loads(line)["kind"] == "intent"]
     path.write_bytes(b"".join(kept))
+    (folder.path / LLM_SPENT).unlink()  # it is of a later moment
     server.ending = "completed"
     assert (judge("openai")["ended"], judge("openai")["spent"]) == ("waiting", pytest.approx(3 * ONE))
     assert (server.submitted, rows(folder)) == (2, 3)
@@ -205,3 +212,115 @@ def test_questions_go_out_as_one_batch_and_their_checks_as_another(
     ends = [answer_of(QUESTIONS, folder.path, *words, "--out", tmp_path / "pairs").facts for _ in range(3)]
     assert [(found["ended"], found["texts"]) for found in ends] == [("waiting", 0), ("waiting", 0), ("done", 1)]
     assert (server.submitted, server.files) == (2, {})
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_while_a_batch_is_under_way_nothing_is_asked_beside_it(
+    folder: Folder, server: BatchServer, judge: Any, protocol: str
+) -> None:
+    folder.filled(range(3))
+    spent = judge(protocol)["spent"]
+    with pytest.raises(InputError, match=r"3 requests of this job are in a batch .* give --batch"):
+        judge(protocol, batch=False)
+    server.ending = ENDED[protocol]
+    assert (spent > 3 * ONE, judge(protocol)["ended"], judge(protocol, batch=False)["known"]) == (True, "done", 3)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_results_that_cannot_be_read_are_counted_and_spoil_no_other(
+    folder: Folder, server: BatchServer, judge: Any, protocol: str
+) -> None:
+    folder.filled(range(9))
+    judge(protocol)
+
+    def edit(lines: Lines) -> Lines:
+        names = [{"custom_id": line["custom_id"]} for line in lines]
+        lines[7]["\u2028"] = "a line separator of Unicode"
+        odd: Lines = [b"{no json", b'["a list"]', b'{"custom_id": 7}']
+        if protocol == "openai":
+            odd += [names[3] | {"response": {"status_code": 200, "body": "text"}}, names[4] | {"response": "text"},
+                    names[5] | {"response": {"status_code": 200, "body": {"choices": {"0": 1}}}},
+                    names[6] | {"response": None, "error": "text"}]  # fmt: skip
+        else:
+            odd += [names[3] | {"result": {"type": "succeeded", "message": "text"}}, names[4] | {"result": "text"},
+                    names[5] | {"result": {"type": "succeeded", "message": {"content": 1}}},
+                    names[6] | {"result": {"type": "errored"}}]  # fmt: skip
+        last = [json.dumps(line, ensure_ascii=False).encode() for line in lines[7:]]
+        return odd + last
+
+    server.ending, server.edit = ENDED[protocol], edit
+    found = judge(protocol)
+    assert (found["ended"], rows(folder)) == ("done", 2)
+    assert found["outcomes"] == {"answered": 2, "cut": 3, "garbled": 3, "rejected": 1}
+    said = " ".join(found["problems"])
+    assert "3 results that cannot be read" in said
+    assert "3 results missing, booked at the most" in said
+    assert found["spent"] == pytest.approx(2 * ONE + found["booked"])
+    assert found["booked"] > 6 * ONE
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 429])
+def test_of_a_batch_that_was_refused_no_file_is_left(
+    folder: Folder, server: BatchServer, judge: Any, status: int
+) -> None:
+    folder.filled(range(2))
+    server.refuse = status
+    try:
+        assert judge("openai")["spent"] == 0
+    except InputError as error:
+        assert f"HTTP {status}" in str(error)
+    assert (server.files, server.deleted) == ({}, ["file-1"])
+
+
+@pytest.mark.parametrize("status", [401, 429])
+def test_a_file_of_a_refused_batch_that_cannot_be_deleted_is_named(
+    folder: Folder, server: BatchServer, judge: Any, status: int
+) -> None:
+    folder.filled(range(2))
+    server.refuse, server.keeps = status, True
+    try:
+        said = " ".join(judge("openai")["problems"])
+    except InputError as error:
+        said = str(error)
+    assert "not deleted at the provider: file-1" in said
+
+
+def test_the_file_of_a_batch_that_is_not_listed_yet_stays_until_it_can_no_longer_come(
+    folder: Folder, server: BatchServer, judge: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.filled(range(2))
+    server.lose = "before"
+    assert (judge("openai")["ended"], judge("openai")["ended"], len(server.files)) == ("waiting", "waiting", 1)
+    monkeypatch.setattr(batches, "SETTLED_SECONDS", -1.0)
+    server.keeps = True
+    assert "not deleted at the provider: file-1" in " ".join(judge("openai")["problems"])
+
+
+def test_a_lost_batch_whose_results_are_no_longer_there_is_booked_after_two_days(
+    folder: Folder, server: BatchServer, judge: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.filled(range(2))
+    judge("anthropic")
+    without_last_note(folder)
+    server.ending, server.archived = "ended", True
+    monkeypatch.setattr(batches, "SETTLED_SECONDS", -1.0)
+    assert (judge("anthropic")["ended"], judge("anthropic")["ended"]) == ("waiting", "waiting")
+    monkeypatch.setattr(batches, "LOST_SECONDS", -1.0)
+    found = judge("anthropic")
+    assert found["outcomes"] == {"cut": 2}
+    assert found["spent"] == found["booked"] > 2 * ONE
+    assert "whose results are no longer there: booked at the most" in " ".join(found["problems"])
+
+
+def test_a_withdrawal_names_the_batch_that_holds_the_page_at_its_provider(
+    folder: Folder, server: BatchServer, judge: Any
+) -> None:
+    folder.filled(range(3))
+    judge("openai")
+    wish = Wish("a letter", urls=frozenset({"https://example.org/1"}))
+    for _ in range(2):  # told again by a call that repeats it
+        said = summary(withdraw(Place(str(folder.path)), wish, now=1.8e9), [])
+        assert "has 1 request with withdrawn pages in batch batch_1: cancel it there" in said
+    server.ending = "completed"
+    assert judge("openai")["ended"] == "done"
+    assert "batch_1" not in summary(withdraw(Place(str(folder.path)), wish, now=1.8e9), [])

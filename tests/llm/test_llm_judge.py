@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,7 +24,7 @@ from crawler.operations.declared import WrongCall
 from crawler.operations.llm_judge import WORK
 from crawler.problems import InputError
 from crawler.stages.fingerprint import exact_id
-from crawler.storage.corpus.answers import Answers
+from crawler.storage.corpus.answers import LEDGER, Answers, Job
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from tests.support.corpus_folder import Folder
@@ -554,3 +555,60 @@ def test_what_is_no_answer_is_asked_once_more_and_costs_what_its_count_says(
     found = judge(folder, server, prices(), "--budget", "100EUR")
     assert (len(server.asks), found["calls"], found["booked"]) == (2, {"garbled": 2}, 0.0)
     assert found["spent"] == pytest.approx(2 * (100 * 1_000 + 20 * 10_000) / 1e6)
+
+
+def test_what_a_job_without_a_row_has_cost_outlives_its_ledger(folder: Folder, serve: Serve, prices: PricesOf) -> None:
+    folder.filled(range(40))
+    server = serve(lambda _: Say("no JSON"))
+    first = judge(folder, server, prices(), "--budget", "20EUR", "--concurrency", 1)
+    path = folder.path / LEDGER
+    older = b"".join(path.read_bytes().splitlines(keepends=True)[:2])
+    assert (first["ended"], first["rows"], first["spent"] > 1) == ("budget", 0, True)
+    for left in (None, older):
+        path.unlink() if left is None else path.write_bytes(left)
+        dry = judge(folder, server, prices(), "--budget", "20EUR", "--dry-run")
+        assert dry["spent"] == first["spent"]
+        other = judge(folder, server, prices(), "--budget", "20EUR", "--rubric", "factual", "--sample", 1)
+        assert any("lacks calls" in line for line in other["lines"]) == (left is not None)  # then it has lost one, too
+        found = judge(folder, server, prices(), "--budget", "20EUR", "--sample", 1)
+        assert (found["ended"], found["spent"]) == ("budget", first["spent"])
+        assert any("llm/ledger.jsonl lacks calls that cost" in line for line in found["lines"])
+        again = judge(folder, server, prices(), "--budget", "20EUR", "--sample", 1)
+        assert not any("lacks calls" in line for line in again["lines"])
+
+
+def test_a_death_writes_down_no_less_than_it_may_have_cost(folder: Folder, serve: Serve, prices: PricesOf) -> None:
+    folder.filled(range(1))
+    job = Job("judge", "EUR", Decimal(20))
+    place = Place(str(folder.path))
+    answers = Answers(place)
+    answers.__enter__()
+    for number in range(18):
+        answers.begin(job, str(number), page="p", most=Decimal(1))
+        noted = Decimal(orjson.loads((folder.path / "llm-spent.json").read_bytes())["jobs"][0]["spent"])
+        assert number + 1 <= noted <= 20
+    answers._file.close()  # as a death does
+    answers._lock.release()
+    with Answers(place) as whole:
+        assert whole.lacking(job) == whole.carry(job, Decimal()) == Decimal()
+    (folder.path / LEDGER).unlink()
+    with Answers(place) as lost:
+        assert 18 <= lost.carry(job, Decimal()) <= 20
+
+
+@pytest.mark.parametrize("bad", [b"", b"{}", b"[]", b'{"calls": 1, "jobs": [{"job": "a"}]}'])
+def test_a_damaged_sum_is_told_and_written_anew_once_it_is_removed(
+    folder: Folder, serve: Serve, prices: PricesOf, bad: bytes
+) -> None:
+    folder.filled(range(2))
+    server = serve(by_number)
+    judge(folder, server, prices(), "--budget", "100EUR")
+    path = folder.path / "llm-spent.json"
+    whole = path.read_bytes()
+    path.write_bytes(bad)
+    with pytest.raises(StorageError, match=r"llm-spent.json: damaged; where llm/ledger.jsonl is as it was, remove"):
+        judge(folder, server, prices(), "--budget", "100EUR")
+    path.unlink()
+    judge(folder, server, prices(), "--budget", "100EUR", "--again", "--sample", 1)
+    judge(folder, server, prices(), "--budget", "100EUR", "--rubric", "factual", "--sample", 1)
+    assert orjson.loads(whole)["jobs"][0] in orjson.loads(path.read_bytes())["jobs"]

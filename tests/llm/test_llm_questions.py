@@ -258,3 +258,18 @@ def test_a_lost_ledger_is_told_and_the_budget_does_not_begin_anew(
     assert any("llm/ledger.jsonl lacks calls" in line for line in again.lines)
     third = run(folder, server, prices(), out.with_name("third"))
     assert third.facts["spent"] == again.facts["spent"]
+
+
+def test_personal_data_goes_from_a_passage_and_a_pair_that_asks_for_it_is_refused(
+    folder: Folder, serve: Serve, prices: PricesOf, kept: Any, out: Path
+) -> None:
+    mail = "ada.smith@bakers.example"
+    filled(folder, kept, f"{KETTLE}It can be ordered in Oslo from {mail} until May.\n")
+    passage = f"It can be ordered in Oslo from {mail} until May."
+    when = pair(passage, "Until which month can the kettle be ordered?", "until May")
+    whom = pair(passage, "From which address can the kettle be ordered?", mail)
+    found = run(folder, serve(model(when, whom)), prices(), out)
+    assert (found.facts["texts"], found.facts["refused"]) == (1, {"personal_data": 1})
+    (one,) = texts(out)
+    assert one["passage"] == "It can be ordered in Oslo from [EMAIL_ADDRESS] until May."
+    assert mail not in json.dumps(one)

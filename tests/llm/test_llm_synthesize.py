@@ -11,6 +11,7 @@ import pytest
 
 from crawler.operations.declared import WrongCall
 from crawler.operations.llm_synthesize import WORK
+from crawler.stages.fingerprint import exact_id
 from tests.llm.test_llm_questions import filled, texts
 from tests.support.corpus_folder import Folder
 from tests.support.models import Ask, ModelServer, Say, Script
@@ -30,9 +31,9 @@ FRESH = {
 }
 
 
-def run(folder: Folder, server: ModelServer, prices: str, out: Path, *more: object) -> Any:
+def run(folder: Folder, server: ModelServer, prices: str, out: Path, *more: object, **settings: object) -> Any:
     words = ("--model", server.model(), "--prices", prices, "--budget", "9000EUR", "--out", out, *more)
-    return answer_of(WORK, folder.path, *words)
+    return answer_of(WORK, folder.path, *words, **settings)
 
 
 def saying(text: str | Callable[[Ask], str]) -> Script:
@@ -90,3 +91,39 @@ def test_each_text_after_a_page_is_a_request_of_its_own_that_names_the_field(
     run(folder, server, prices(), out, "--texts", 2, "--domain", "old crafts")
     assert [ask.system.count("The field is: old crafts") for ask in server.asks] == [1, 1]
     assert len({ask.system for ask in server.asks}) == 2
+
+
+MAIL = "ada.smith@bakers.example"
+
+
+def test_personal_data_goes_from_a_text_and_its_subject_before_it_is_written(
+    folder: Folder, serve: Serve, prices: PricesOf, kept: Any, out: Path
+) -> None:
+    filled(folder, kept, PAGES["en"])
+    said = {"subject": f"the cooper {MAIL}", "text": f"{FRESH['en']} Each cask has a mark. Write to {MAIL} before "
+            "the first frost, for the yard is closed from then on until the ice has gone from the river and the boats "
+            "with the long oak planks come down again from the hills, as they have done for as long as anybody in the "
+            "town remembers, and the masters choose among them on the quay, each by his own rule and in his own "
+            "time, tapping here and there and listening."}  # fmt: skip
+    answer = run(folder, serve(lambda _: Say(json.dumps(said))), prices(), out)
+    assert (answer.facts["texts"], answer.facts["refused"]) == (1, {})
+    (one,) = texts(out)
+    assert MAIL not in json.dumps(one)
+    assert one["synthetic_subject"] == "the cooper [EMAIL_ADDRESS]"
+    assert (one["pii_flag"], one["pii_entity_types"]) == (True, ["EMAIL_ADDRESS"])
+    (begin,), (end,) = one["pii_spans"]["start"], one["pii_spans"]["end"]
+    assert one["text"][begin:end] == "[EMAIL_ADDRESS]"
+    assert one["doc_id"] == exact_id(one["text"])
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "why"),
+    [(f"{FRESH['en']} {MAIL}", {}, "personal_data"),
+     (FRESH["en"], {"PII_PERSON": "all", "PII_MODELS": ["de:de_core_news_sm"], "PII_UNCOVERED": "hold"}, "held_pii")],
+)  # fmt: skip
+def test_what_the_stage_of_personal_data_would_drop_or_hold_is_refused_and_counted(
+    folder: Folder, serve: Serve, prices: PricesOf, kept: Any, out: Path, text: str, settings: Any, why: str
+) -> None:
+    filled(folder, kept, PAGES["en"])
+    answer = run(folder, serve(saying(text)), prices(), out, **settings)
+    assert (answer.facts["refused"], out.exists()) == ({why: 1}, False)

@@ -14,7 +14,7 @@ from crawler.times import rfc3339
 from tests.support.models import Ask, Script, _read, _written
 from tests.support.serving import Handler, LoopbackServer, reset
 
-Lines = list[dict[str, Any]]
+Lines = list[Any]
 
 
 @dataclass
@@ -31,7 +31,9 @@ class Held:
 
 class BatchServer(LoopbackServer):
     """batches, files: what is kept. ending: what becomes of a batch at once; None: it runs. lose: the answer to the
-    next submit is cut, before ("before") or after ("after") it was kept. edit: changes the results. clock: of batches.
+    next submit is cut, before ("before") or after ("after") it was kept. edit: changes the results; bytes are sent as
+    they are. clock: of batches. refuse: the status of the next submits. archived: results are no longer there.
+    keeps: nothing can be deleted.
     """
 
     def __init__(self, script: Script, clock: float) -> None:
@@ -40,6 +42,7 @@ class BatchServer(LoopbackServer):
         self.batches, self.files = dict[str, Held](), dict[str, tuple[str, bytes]]()
         self.lose, self.submitted, self.deleted = "", 0, list[str]()
         self.ending: str | None = None
+        self.refuse, self.archived, self.keeps = 0, False, False
         self.edit: Callable[[Lines], Lines] = lambda lines: lines
         self.turn = threading.Lock()
 
@@ -62,6 +65,8 @@ class _Batches(Handler):
                 made = f"file-{len(server.files) + 1}"
                 server.files[made] = name, content
                 return self._json(self._file(made))
+            if server.refuse:
+                return self._json({"error": {"message": "not now"}}, server.refuse)
             body, lose, server.lose = json.loads(data), server.lose, ""
             if lose != "before":
                 server.submitted += 1
@@ -82,9 +87,11 @@ class _Batches(Handler):
 
     def do_DELETE(self) -> None:  # noqa: N802
         name = urlsplit(self.path).path.rpartition("/")[2]
+        if self.server.keeps:
+            return self._json({"error": {"message": "it stays"}}, 409)
         kept: dict[str, Any] = self.server.files if name.startswith("file") else self.server.batches
         self.server.deleted.append(name)
-        self._json({"id": name, "deleted": True}, 200 if kept.pop(name, None) else 404)
+        return self._json({"id": name, "deleted": True}, 200 if kept.pop(name, None) else 404)
 
     def respond(self) -> None:
         server: BatchServer = self.server
@@ -117,7 +124,11 @@ class _Batches(Handler):
             counts = dict.fromkeys(("processing", "succeeded", "errored", "canceled", "expired"), 0)
             counts["succeeded" if ended else "processing"] = len(held.lines)
             when = rfc3339(held.created)
-            url = f"http://127.0.0.1:{server.port}/v1/messages/batches/{held.id}/results" if ended else None
+            url = (
+                f"http://127.0.0.1:{server.port}/v1/messages/batches/{held.id}/results"
+                if ended and not server.archived
+                else None
+            )
             return {
                 "id": held.id, "type": "message_batch", "processing_status": "ended" if ended else "in_progress",
                 "request_counts": counts, "created_at": when, "expires_at": when, "results_url": url,
@@ -131,7 +142,7 @@ class _Batches(Handler):
             made["output_file_id"] = f"file-out-{held.id}"
             if made["output_file_id"] not in server.files and made["output_file_id"] not in server.deleted:
                 lines = server.edit([self._line(line) for line in held.lines])
-                data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+                data = _jsonl(lines)
                 server.files[made["output_file_id"]] = "out.jsonl", data
         if ended == "failed":
             made["errors"] = {"object": "list", "data": [{"code": "bad", "message": "not taken"}]}
@@ -152,4 +163,8 @@ class _Batches(Handler):
         self.send(status, json.dumps(body).encode(), "application/json")
 
     def _lines(self, lines: Lines) -> None:
-        self.send(200, b"".join(json.dumps(line).encode() + b"\n" for line in lines), "application/x-jsonl")
+        self.send(200, _jsonl(lines), "application/x-jsonl")
+
+
+def _jsonl(lines: list[Any]) -> bytes:
+    return b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines)

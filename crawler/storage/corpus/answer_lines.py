@@ -38,8 +38,8 @@ def lines_of(path: Path, *, unfinished: bool = False) -> Iterator[tuple[int, dic
             if (content := _parsed(line)) is None or not _follows(content, calls, unanswered):
                 raise DamagedError(
                     f"{path}: line {number} is damaged; restore the file from a copy, or move it away: then everything "
-                    "is asked and paid again, and only what job records, and manifests of "
-                    "texts beside the corpus, say counts as spent"
+                    "is asked and paid again, and what llm-spent.json, job records, and manifests of texts beside the "
+                    "corpus say counts as spent"
                 )
             yield at, content
             at += len(line)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
@@ -24,10 +25,11 @@ import orjson
 
 from crawler.problems import InputError
 from crawler.storage.corpus.answer_lines import cut_torn_line, lines_of
+from crawler.storage.corpus.spending import AHEAD, Spending
 from crawler.storage.files.errors import AtWorkError, StorageError
 from crawler.storage.files.journal import disk, remove_draft, rename_durably, sync_folder
 from crawler.storage.files.locks import WriterLock
-from crawler.storage.files.place import LLM, Place
+from crawler.storage.files.place import LLM, LLM_SPENT, Place
 
 LEDGER = f"{LLM}/ledger.jsonl"
 _LOCK = f"{LLM}/ledger.lock"
@@ -124,6 +126,7 @@ class Answers:
         self._at: dict[str, int] = {}  # key → where the line of its answer begins
         self._spent: dict[tuple[str, str], Decimal] = {}
         self._batches: dict[str, tuple[str, Batch]] = {}  # mark → job and batch
+        self._spending, self._is_noted = Spending(place.root / LLM_SPENT), True
 
     def __enter__(self) -> Answers:
         """Raises: StorageError where another process has it, the file is damaged, or the corpus is not on a disk."""
@@ -138,8 +141,10 @@ class Answers:
                 self._file = self._path.open("a+b", buffering=0)
                 sync_folder(self._path.parent)
                 cut_torn_line(self._file)
+            self._spending = Spending.read(self._spending.path)
             for at, line in lines_of(self._path):
                 self._take(at, line)
+            self._spending.compare(self._next)
             self._unsent()
         except BaseException:
             self.__exit__()
@@ -147,10 +152,14 @@ class Answers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with self._turn:  # a call that nobody awaits any longer may come to its end now
-            if self._file is not None:
-                self._file.close()
-        self._lock.release()
+        try:
+            with self._turn:  # a call that nobody awaits any longer may come to its end now
+                if self._file is not None:
+                    self._file.close()
+                if not self._is_noted:
+                    self._spending.note(self._next, self._spent)
+        finally:
+            self._lock.release()
 
     @property
     def unanswered(self) -> int:
@@ -167,17 +176,29 @@ class Answers:
             raise InputError([f"{self._path}: {said}; give prices in that currency"])
         return self._spent.get((job.name, job.currency), Decimal())
 
-    def carry(self, job: Job, known: Decimal) -> Decimal:
-        """Count as spent what is known from elsewhere that a job has cost and the ledger lacks, because it was lost or
-        an older copy stands there; how much that is. Raises: InputError as `spent`; StorageError.
+    def lacking(self, job: Job, known: Decimal = Decimal()) -> Decimal:
+        """What a job has cost by `known`, from elsewhere, or by `llm-spent.json`, and the ledger lacks, because it was
+        lost or an older copy stands there. Raises: InputError as `spent`.
         """
+        noted = {who: self._spending.sums[who] for who in self._spending.lost if who[0] == job.name}
+        if other := {currency for _, currency in noted if currency != job.currency}:
+            said = f"{job.name} was paid in {', '.join(sorted(other))} before, and not in {job.currency}"
+            raise InputError([f"{self._spending.path}: {said}; give prices in that currency"])
+        known = max(known, noted.get((job.name, job.currency), known))
+        return max(Decimal(), known - self.spent(job))
+
+    def carry(self, job: Job, known: Decimal) -> Decimal:
+        """Count what is `lacking` as spent; how much that is. Raises: InputError as `spent`; StorageError."""
         with self._turn:
-            lacking = max(Decimal(), known - self.spent(job))
+            lacking, who = self.lacking(job, known), (job.name, job.currency)
             if lacking:
                 number, self._next = self._next, self._next + 1
-                who = {"job": job.name, "currency": job.currency}
-                self._append({"kind": "withdrawn", "call": number, **who, "reserved": str(lacking)})
-                self._spent[(job.name, job.currency)] = known
+                self._append({"kind": "withdrawn", "call": number, "job": job.name, "currency": job.currency,
+                              "reserved": str(lacking)})  # fmt: skip
+                self._spent[who] = self.spent(job) + lacking
+            if self._spending.lost:
+                self._spending.lost.discard(who)
+                self._spending.note(self._next, self._spent)
         return lacking
 
     def has(self, key: str) -> bool:
@@ -208,11 +229,22 @@ class Answers:
             self._append({"kind": "intent", "call": number, "key": key, **who, "reserved": str(most)})
             self._open[number] = _Open(key, job.name, job.currency, page, most, mark)
             self._spent[(job.name, job.currency)] = spent + most
+            self._note_ahead(job, most)
         return Call(number, key, most)
+
+    def _note_ahead(self, job: Job, most: Decimal) -> None:
+        """Before a call goes out its cost stands in the second place, too."""
+        self._is_noted = False
+        who = job.name, job.currency
+        if self._spent[who] > self._spending.sums.get(who, Decimal()):
+            ahead = self._spent[who] + AHEAD * most
+            ahead = ahead if job.budget is None else max(self._spent[who], min(ahead, job.budget))
+            self._spending.note(self._next, self._spent | {who: ahead})
 
     def end(self, call: Call, ended: Ended) -> None:
         """Note how it ended; on the disk when this returns. Raises: StorageError."""
         with self._turn:
+            self._is_noted = False
             said = asdict(ended) | {"cost": str(ended.cost)}
             at = self._append({"kind": "answer", "call": call.number, **said})
             self._settle(call.number, ended, at)
@@ -231,9 +263,9 @@ class Answers:
         else:
             self._batches[batch.mark] = job, batch
 
-    def batches(self, job: Job, part: str) -> list[Batch]:
-        """Those of a part of a job that have not come to their end."""
-        return [batch for name, batch in self._batches.values() if name == job.name and batch.part == part]
+    def batches(self, job: Job, part: str | None = None) -> list[Batch]:
+        """Those of a job, or of a part of it, that have not come to their end."""
+        return [b for name, b in self._batches.values() if name == job.name and part in (None, b.part)]
 
     def calls_of(self, mark: str) -> dict[int, Call]:
         """The calls of a batch without an end, by number; those about withdrawn pages are gone."""
@@ -294,6 +326,22 @@ def asked_by(place: Place) -> dict[str, int]:
     return {name: len(some) for name, some in pages.items()}
 
 
+def withdrawn_in_batches(place: Place) -> dict[str, tuple[str, int]]:
+    """Batches that have not come to their end and hold withdrawn pages, which their provider has until then: by id, or
+    mark where nobody knows it yet, the job and the count of requests. Raises: StorageError where the ledger is damaged.
+    """
+    path = place.root / LEDGER
+    going, open_ = Counter[str](), dict[str, tuple[str, str]]()
+    for _, line in lines_of(path) if not place.remote and path.is_file() else ():
+        if line["kind"] == "withdrawn" and "batch" in line:
+            going[line["batch"]] += 1
+        elif line["kind"] == "batch":
+            open_[line["mark"]] = line["id"] or line["mark"], line["job"]
+            if line["ended"]:
+                del open_[line["mark"]]
+    return {name: (job, going[mark]) for mark, (name, job) in open_.items() if going[mark]}
+
+
 @contextmanager
 def forgetting(place: Place) -> Iterator[Callable[[Collection[str]], int]]:
     """While this is open no language model is asked about the corpus. Yields what takes out the answers about pages,
@@ -348,7 +396,7 @@ def _without(path: Path, going: dict[int, str]) -> Iterator[bytes]:
         if (money := going.get(line["call"])) is None:
             yield orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
         elif line["kind"] == "intent":
-            left = {name: line[name] for name in ("call", "job", "currency")}
+            left = {name: line[name] for name in ("call", "job", "currency", "batch") if name in line}
             yield orjson.dumps({"kind": "withdrawn", **left, "reserved": money}, option=orjson.OPT_APPEND_NEWLINE)
 
 

@@ -46,6 +46,8 @@ ANNOTATIONS = "annotations"
 """Holds a folder for each annotation (`crawler/dataset/annotations/`)."""
 LLM = "llm"
 """Holds the ledger of what language models were asked about the corpus (`crawler/storage/corpus/answers.py`)."""
+LLM_SPENT = "llm-spent.json"
+"""What each of these jobs has cost, in case the ledger is lost (`crawler/storage/corpus/spending.py`)."""
 MODELS = "models"
 """Holds the classifiers that were learned from the corpus' labels, each under a name that its content has given it."""
 FOLDERS = (SHARDS, REJECTED, *(f"{HELD}/{kind}" for kind in HELD_KINDS), ARCHIVE)
@@ -55,7 +57,7 @@ UNFINISHED = "unfinished.txt"
 FORMAT = "crawler-corpus/1"
 _PARTS = ("files", "runs", "crawls")  # of the manifest, all of them lists
 _OURS = {*(SHARDS, REJECTED, HELD, ARCHIVE, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY, ANNOTATIONS, LLM, MODELS),
-         UNFINISHED}  # fmt: skip
+         LLM_SPENT, UNFINISHED}  # fmt: skip
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
 
