@@ -97,7 +97,7 @@ def _web(pages: Iterator[tuple[bool, list[str]]]) -> Iterator[tuple[int, dict[st
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            host = str(self.server.server_address[0])
+            host = str(self.connection.getsockname()[0])
             index = page_html(host, [], links[host]) if self.path == "/" else None
             body = index or bodies.get(self.path)
             self.send_response(200 if body else 404)
