@@ -149,7 +149,10 @@ def _model(data: _Bytes, wanted: str) -> FastText:
     every, ways = _collapsed(rows, ways) if len(ways) == 1 else (_dense(rows), ways)
     if not (np.isfinite(every).all() and np.isfinite(ways).all()):
         raise _Damaged("it has weights that are no numbers")
-    keys = np.array([key(word) for word in words], np.uint64)
+    keys = np.array(
+        [key(word) for word in (*words, *(label.encode("utf-8", "replace") for label in labels))], np.uint64
+    )
+    places = np.array([*range(len(words)), *[-1] * len(labels)], np.int32)
     order = np.argsort(keys, kind="stable")
     numbers = np.array([head.runs, head.buckets, *head.letters, len(words), at], np.int64)
     lookup = np.zeros(0, np.int32)
@@ -159,7 +162,7 @@ def _model(data: _Bytes, wanted: str) -> FastText:
             if not (0 <= bucket < head.buckets and 0 <= row < len(pruned)):
                 raise _Damaged("its list of kept buckets names others")
             lookup[bucket] = row
-    return FastText(keys[order], order.astype(np.int32), every, ways, lookup, numbers)
+    return FastText(keys[order], places[order], every, ways, lookup, numbers)
 
 
 def _head(data: _Bytes) -> _Head:

@@ -24,13 +24,13 @@ ODD = [*"abc", "other", "ño", "x"]
 WORDS = ["rain", "roof", "Größe", "東京", "हिन्दी", "été", "the", ",", "a", "</s>"]
 TEXTS = [
     "rain on the roof , a roof", "Größe und été\nनई 東京 unknown words the a a", "", "the",
-    "__label__1 rain </s> roof roof",
+    "__label__1 rain </s> roof roof", "@@1 the @@1 roof @@9 __label__9",
     " ".join(random.Random(4).choice([*WORDS[:-1], *ODD]) for _ in range(300)),
 ]  # fmt: skip
 
 
 def model(loss: int, labels: int, *, runs: int = 2, letters: tuple[int, int] = (0, 0), quantised: bool = False,
-          pruned: bool = False) -> bytes:  # fmt: skip
+          pruned: bool = False, mark: str = "__label__") -> bytes:  # fmt: skip
     """The bytes of a supervised model as fastText 12 writes them."""
     rng, dim, buckets = np.random.default_rng(loss * 10 + labels), 6, 40
     head = struct.pack("<14i", 793712314, 12, dim, 5, 5, 1, 5, runs, loss, 3, buckets, *letters, 100)
@@ -40,7 +40,7 @@ def model(loss: int, labels: int, *, runs: int = 2, letters: tuple[int, int] = (
     for at, word in enumerate(WORDS):
         head += word.encode() + b"\0" + struct.pack("<qb", 100 - at, 0)
     for at in range(labels):
-        head += f"__label__{at}".encode() + b"\0" + struct.pack("<qb", 50 - 7 * at, 1)
+        head += f"{mark}{at}".encode() + b"\0" + struct.pack("<qb", 50 - 7 * at, 1)
     head += b"".join(struct.pack("<ii", *pair) for pair in kept.items())
     rows = len(WORDS) + (len(kept) if pruned else buckets)
     out = struct.pack("<qq", labels, dim) + rng.normal(size=(labels, dim)).astype("<f4").tobytes()
@@ -63,6 +63,7 @@ KINDS: dict[str, tuple[Callable[[], bytes], float]] = {
     "hierarchical": (lambda: model(HS, 7), 1e-4),
     "hierarchical of two": (lambda: model(HS, 2, letters=(1, 3)), 1e-4),
     "one against all": (lambda: model(OVA, 4), 1e-2),
+    "labels with another mark": (lambda: model(SOFTMAX, 2, letters=(2, 4), mark="@@"), 1e-4),
     "negative samples": (lambda: model(NS, 3), 1e-2),
     "quantised": (lambda: model(SOFTMAX, 2, quantised=True), 1e-4),
     "quantised, pruned": (lambda: model(SOFTMAX, 4, letters=(2, 4), quantised=True, pruned=True), 1e-4),

@@ -40,7 +40,7 @@ def key(word: bytes) -> int:
 
 @dataclass(frozen=True)
 class FastText:
-    """words: keys in ascending order; word_rows: the row of each; rows (n, d).
+    """words: keys in ascending order; word_rows: the row of each, −1 for a label; rows (n, d).
 
     out (k, d): of `wanted` ≥ 0 an output a label, by softmax; −1: outputs that the way to one label takes, whose
     probabilities are multiplied. pruned: bucket to row behind the words, −1 for none; empty where none was taken out.
@@ -53,7 +53,7 @@ class FastText:
     out: NDArray[np.float32]
     pruned: NDArray[np.int32]
     numbers: NDArray[np.int64]
-    _known: dict[str, tuple[tuple[int, ...], int]] = field(default_factory=dict, init=False, compare=False)
+    _known: dict[str, tuple[tuple[int, ...], int | None]] = field(default_factory=dict, init=False, compare=False)
 
     def score(self, text: str) -> float:
         """Probability of the label that was asked for, 0–1."""
@@ -77,7 +77,8 @@ class FastText:
         for word in self._tokens(text):
             rows, hashed = self._word(word)
             found += rows
-            hashes.append(hashed)
+            if hashed is not None:
+                hashes.append(hashed)
         if longest < 2 or not buckets:
             return np.array(found, np.int64)
         whole = run = np.array(hashes, np.int64).astype(np.uint64)
@@ -98,17 +99,23 @@ class FastText:
         for word in _SPACE.split(text):
             if word == EOS:
                 break
-            if word and not word.startswith(LABEL):
+            if word:
                 yield word
         yield EOS
 
-    def _word(self, word: str) -> tuple[tuple[int, ...], int]:
-        """Rows of a word and its hash as a signed number of 32 bits; those met before are remembered, up to a limit."""
+    def _word(self, word: str) -> tuple[tuple[int, ...], int | None]:
+        """Rows of a word and its hash as a signed number of 32 bits, none of a label; remembered, up to a limit.
+
+        The dictionary says what is a label (they may have had another mark in training); of the rest the mark does.
+        """
         if word not in self._known:
             if len(self._known) >= _MOST_CACHED:
                 self._known.clear()
             data = word.encode("utf-8", "replace")
             row, hashed = self._index.get(key(data)), fnv(data)
+            if row == -1 or (row is None and word.startswith(LABEL)):
+                self._known[word] = (), None
+                return self._known[word]
             own = () if row is None else (row,)
             parts = () if word == EOS or self.numbers[3] <= 0 else tuple(self._letters(b"<" + data + b">"))
             self._known[word] = own + parts, hashed - (1 << 32) if hashed >= 1 << 31 else hashed
