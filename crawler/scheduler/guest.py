@@ -70,6 +70,9 @@ class GuestScheduler(Scheduler):
         self._check_pause()
         await super().turn(request)
 
+    def charge(self, url: str, *, requests: int = 0, received: int = 0, browser_ms: float = 0.0) -> None:
+        """A guest spends nothing of the crawl's limits."""
+
     async def has_pages_for(self, url: str) -> bool:
         """True while workers of the crawl have pages of this URL's politeness scope before them."""
         return await waits_for_workers(self.frontier, self.frontier.scope_of(url))

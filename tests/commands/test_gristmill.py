@@ -24,7 +24,6 @@ from crawler.commands.table import LINES
 from crawler.runtime import load
 from crawler.storage.files.shards import read_lines
 from tests.commands.conftest import Done, scrapy_process
-from tests.support import warm
 from tests.support.places import PROJECT
 from tests.support.process import clean_environment
 from tests.support.serving import DEADLINE, Gate
@@ -59,7 +58,7 @@ def begun(folder: Path, *words: str, **more: str) -> subprocess.Popen[str]:
     environment.pop("SCRAPY_SETTINGS_MODULE", None)
     command = [sys.executable, "-m", "crawler.commands.gristmill", *words]
     pipe = subprocess.PIPE
-    return warm.Popen(
+    return subprocess.Popen(
         command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True
     )
 

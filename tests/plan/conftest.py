@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from tests.support import warm
 from tests.support.linked_web import Web
 from tests.support.process import clean_environment
 from tests.support.serving import DEADLINE
@@ -57,7 +57,7 @@ class Call:
         logs.mkdir(exist_ok=True)
         self._out, self._err = (logs / f"{len(list(logs.iterdir()))}-{name}" for name in ("out", "err"))
         with self._out.open("w") as out, self._err.open("w") as err:
-            self.process = warm.Popen(
+            self.process = subprocess.Popen(
                 [sys.executable, "-m", "crawler.commands.gristmill", *words],
                 cwd=folder, stdout=out, stderr=err, env=clean_environment(),
             )  # fmt: skip

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
-import io
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext, redirect_stderr, redirect_stdout
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from crawler.spark import job
-from crawler.spark.session import spark_context
 from crawler.storage.files.shards import read_lines
 from tests.support.places import PROJECT
 
@@ -51,32 +46,6 @@ def run_job(spark_installed: None) -> Callable[..., Outcome]:
         command = [sys.executable, "-m", "crawler.spark.job", "--archive", archive, "--output", str(folder), *options]
         paths = os.pathsep.join(filter(None, [path, os.environ.get("PYTHONPATH")]))
         done = _run([*command, *_pairs("--set", SETTINGS | settings)], PYTHONPATH=paths)
-        return Outcome(done, _parts(folder / "kept"), _parts(folder / "rejected"))
-
-    return run
-
-
-@pytest.fixture(scope="package")
-def context(spark_installed: None) -> Iterator[Any]:
-    """One `SparkContext` with two threads: Java and the processes that have loaded the stages serve all tests."""
-    before = os.environ.copy()
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT), before.get("PYTHONPATH")]))
-    with spark_context("local[2]") as made:
-        yield made
-    os.environ.clear()
-    os.environ.update(before)
-
-
-@pytest.fixture
-def run_here(context: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
-    """The job as by `run_job`, in this process and on the context of the tests."""
-    monkeypatch.setattr(job, "spark_context", lambda _master: nullcontext(context))
-
-    def run(archive: str, folder: Path, **settings: str) -> Outcome:
-        words = ["--archive", archive, "--output", str(folder), *_pairs("--set", SETTINGS | settings)]
-        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
-            code = job.main(words)
-        done = subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
         return Outcome(done, _parts(folder / "kept"), _parts(folder / "rejected"))
 
     return run

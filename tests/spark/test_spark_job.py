@@ -68,7 +68,7 @@ def test_the_job_writes_the_records_that_replay_writes(judged):
 
 
 def test_the_newest_version_of_a_page_counts_and_one_that_refuses_withdraws_it_as_by_a_replay(
-    run_here, run_replay, tmp_path
+    run_job, run_replay, tmp_path
 ):
     """The archives are not in the order of their pages; of three pages with an opt-out one said yes again."""
     says_no = {"X_Robots_Tag": "noai"}
@@ -79,7 +79,7 @@ def test_the_newest_version_of_a_page_counts_and_one_that_refuses_withdraws_it_a
     write(tmp_path / "b.warc.gz", first)
     write(tmp_path / "a.warc.gz", later)
     pattern = f"{tmp_path}/*.warc.gz"
-    job = run_here(pattern, tmp_path / "job", REJECTED_TEXT="true")
+    job = run_job(pattern, tmp_path / "job", *TWO, REJECTED_TEXT="true")
     replay = run_replay(pattern, tmp_path / "replay", REJECTED_TEXT="true")
     assert (job.done.returncode, replay.done.returncode) == (0, 0), job.done.stderr + replay.done.stderr
     assert [record["url"][-1] for record in by_record(job.kept)] == ["2", "3", "4"]
@@ -91,7 +91,7 @@ def test_the_newest_version_of_a_page_counts_and_one_that_refuses_withdraws_it_a
     assert manifest["counts"] == {"kept": 3, "held": 0, "rejected": 3, "unread": 0, "withdrawn": 2, "replaced": 6}
 
 
-def test_what_a_corpus_has_withdrawn_is_refused_as_by_a_replay_by_address_and_by_text(run_here, run_replay, tmp_path):
+def test_what_a_corpus_has_withdrawn_is_refused_as_by_a_replay_by_address_and_by_text(run_job, run_replay, tmp_path):
     """The corpus is that of CORPUS_DIR, or the one in which the archives lie."""
     write(tmp_path / "first.warc.gz", [exchange(f"https://e.org/{n}", html(n)) for n in range(2)])
     corpus, made = tmp_path / "corpus", tmp_path / "made" / "archive"
@@ -102,9 +102,9 @@ def test_what_a_corpus_has_withdrawn_is_refused_as_by_a_replay_by_address_and_by
     pages = {"https://e.org/0?utm_source=x": html(5), "https://f.org/same": html(0), "https://f.org/near": edited(0)}
     pages |= {"https://f.org/other": html(6)}
     write(made / "second.warc.gz", [exchange(url, body, seconds=90) for url, body in pages.items()])
-    job = run_here(f"{made}/*.gz", tmp_path / "job", CORPUS_DIR=str(corpus), REJECTED_TEXT="true")
+    job = run_job(f"{made}/*.gz", tmp_path / "job", *TWO, CORPUS_DIR=str(corpus), REJECTED_TEXT="true")
     shutil.copy(corpus / "withdrawals.jsonl", made.parent)
-    beside = run_here(f"{made}/*.gz", tmp_path / "beside", CORPUS_DIR=str(tmp_path / "none"), REJECTED_TEXT="true")
+    beside = run_job(f"{made}/*.gz", tmp_path / "beside", *TWO, CORPUS_DIR=str(tmp_path / "none"), REJECTED_TEXT="true")
     replay = run_replay(f"{made}/*.gz", corpus, CRAWL_ID="second", REJECTED_TEXT="true")
     for outcome in (job, beside, replay):
         assert outcome.done.returncode == 0, outcome.done.stderr
@@ -166,10 +166,10 @@ def test_submitting_with_more_cores_changes_no_byte(run_job, submit_job, tmp_pat
     assert content(tmp_path / "one") == content(tmp_path / "two")
 
 
-def test_a_folder_with_an_earlier_result_is_left_alone(run_here, tmp_path):
+def test_a_folder_with_an_earlier_result_is_left_alone(run_job, tmp_path):
     archive = write(tmp_path / "a.warc.gz", [exchange("https://e.org/", html(1))])
     (tmp_path / "job" / "kept").mkdir(parents=True)
-    job = run_here(str(archive), tmp_path / "job")
+    job = run_job(str(archive), tmp_path / "job", *TWO)
     assert job.done.returncode == 1
     assert "kept exists already" in job.done.stderr
     assert [path.name for path in (tmp_path / "job").iterdir()] == ["kept"]
@@ -187,10 +187,10 @@ def test_a_page_that_kills_its_process_costs_itself_alone(run_job, tmp_path):
     assert poison["detail"] == "worker process ended: SIGKILL"
 
 
-def test_an_unreadable_archive_is_named_and_the_others_are_written(run_here, tmp_path):
+def test_an_unreadable_archive_is_named_and_the_others_are_written(run_job, tmp_path):
     (tmp_path / "a.warc.gz").write_bytes(b"this is no archive at all")
     write(tmp_path / "b.warc.gz", [exchange("https://example.org/one", html("one"))])
-    job = run_here(f"{tmp_path}/*.warc.gz", tmp_path / "job")
+    job = run_job(f"{tmp_path}/*.warc.gz", tmp_path / "job", *TWO)
     assert job.done.returncode == 1
     assert f"error: {tmp_path}/a.warc.gz: no WARC record could be read" in job.done.stderr
     assert [record["url"] for record in job.kept] == ["https://example.org/one"]
@@ -198,8 +198,8 @@ def test_an_unreadable_archive_is_named_and_the_others_are_written(run_here, tmp
     assert {place["archive"] for place in manifest["unread"]} == {f"{tmp_path}/a.warc.gz"}
 
 
-def test_archives_that_do_not_exist_are_an_error_of_one_line(run_here, tmp_path):
-    job = run_here(f"{tmp_path}/nothing-*.warc.gz", tmp_path / "job")
+def test_archives_that_do_not_exist_are_an_error_of_one_line(run_job, tmp_path):
+    job = run_job(f"{tmp_path}/nothing-*.warc.gz", tmp_path / "job", *TWO)
     assert job.done.returncode == 1
     assert job.done.stderr.startswith(f"error: {tmp_path}/nothing-*.warc.gz: no archive matches")
     assert len(job.done.stderr.splitlines()) == 1

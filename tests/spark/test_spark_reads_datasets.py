@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,18 +16,12 @@ from tests.support.three_domains import Folder, fill
 READ = """
 import json, sys
 from pyspark.sql import SparkSession
+kind, pattern = sys.argv[1:]
 spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-found = {}
-for pattern in sys.argv[1:]:
-    read = spark.read.parquet(pattern) if pattern.endswith("parquet") else spark.read.json(pattern)
-    found[pattern] = [row.asDict(recursive=True) for row in read.collect()]
-print(json.dumps(found, default=str))
+read = spark.read.parquet(pattern) if kind == "parquet" else spark.read.json(pattern)
+print(json.dumps([row.asDict(recursive=True) for row in read.collect()], default=str))
 """
-"""Runs in a process of its own: the rows of tables as Spark sees them."""
-PLACES = ["parquet/data/*.parquet", "jsonl.gz/data/*.jsonl.gz", "columns/shards/*.parquet"]
-DOLMAS = "dolma/documents/*.jsonl.gz"
-
-Rows = list[dict[str, Any]]
+"""Runs in a process of its own: a table as Spark sees it."""
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +35,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def as_spark_sees(spark_installed: None, made: Path) -> dict[str, Rows]:
+def as_spark_sees(kind: str, pattern: Path) -> list[dict[str, object]]:
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
-    command = [sys.executable, "-c", READ, *(str(made / place) for place in [*PLACES, DOLMAS])]
+    command = [sys.executable, "-c", READ, kind, str(pattern)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
-    found: dict[str, Rows] = json.loads(done.stdout.splitlines()[-1])
-    return {str(Path(pattern).relative_to(made)): rows for pattern, rows in found.items()}
+    found: list[dict[str, object]] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def plain(record: dict[str, object]) -> dict[str, object]:
@@ -57,11 +49,13 @@ def plain(record: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in record.items() if isinstance(value, str | int | float)}
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_spark_reads_every_record_with_every_value(made: Path, as_spark_sees: dict[str, Rows], place: str) -> None:
+@pytest.mark.parametrize("place", ["parquet/data/*.parquet", "jsonl.gz/data/*.jsonl.gz", "columns/shards/*.parquet"])
+@pytest.mark.usefixtures("spark_installed")
+def test_spark_reads_every_record_with_every_value(made: Path, place: str) -> None:
     folder = made / place.partition("/")[0]
     expected = {r["url"]: r for r in Folder(made / "corpus").records()}
-    found = {str(row["url"]): row for row in as_spark_sees[place]}
+    kind = "parquet" if place.endswith("parquet") else "json"
+    found = {str(row["url"]): row for row in as_spark_sees(kind, made / place)}
     assert found.keys() == expected.keys()
     own = {"doc_id", "warc_file", "warc_record_id", "warc_offset", "crawled_at"} if folder.name == "columns" else set()
     for url, record in expected.items():
@@ -69,7 +63,8 @@ def test_spark_reads_every_record_with_every_value(made: Path, as_spark_sees: di
         assert {name: found[url][name] for name in wanted} == wanted
 
 
-def test_spark_reads_dolmas_format(made: Path, as_spark_sees: dict[str, Rows]) -> None:
+@pytest.mark.usefixtures("spark_installed")
+def test_spark_reads_dolmas_format(made: Path) -> None:
     expected = {r["url"]: (r["doc_id"], r["text"]) for r in Folder(made / "corpus").records()}
-    rows = as_spark_sees[DOLMAS]
+    rows = as_spark_sees("json", made / "dolma" / "documents" / "*.jsonl.gz")
     assert {row["metadata"]["url"]: (row["id"], row["text"]) for row in rows} == expected

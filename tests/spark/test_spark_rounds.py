@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import shutil
 from pathlib import Path
@@ -15,7 +16,7 @@ from crawler.config import from_mapping
 from crawler.dedup.index import Questions, similarity
 from crawler.dedup.memory_index import MemoryIndex
 from crawler.dedup.rounds import bucket_keys, find_gone
-from crawler.spark.session import spark_session
+from crawler.spark.session import spark_context, spark_session
 from crawler.spark.tables import TEXTS, SparkTables
 
 CONFIG = from_mapping({}).dedup
@@ -23,11 +24,12 @@ WIDTH = Questions(CONFIG).scheme.permutations
 
 
 @pytest.fixture(scope="module")
-def session(context):
-    made = spark_session(context)
-    before = made.conf.get("spark.sql.shuffle.partitions")
-    yield made
-    made.conf.set("spark.sql.shuffle.partitions", before)
+def session(spark_installed):
+    before = os.environ.copy()
+    with spark_context("local[2]") as context:
+        yield spark_session(context)
+    os.environ.clear()
+    os.environ.update(before)
 
 
 def remove(path: str) -> None:

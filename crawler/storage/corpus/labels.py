@@ -14,7 +14,7 @@ import orjson
 
 from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import Place
+from crawler.storage.files.place import LEDGERS, Place
 
 LABELS = "labels.jsonl"
 _LOCK = ".labels"
@@ -23,6 +23,7 @@ _LOCK = ".labels"
 @contextmanager
 def written_alone(place: Place) -> Iterator[None]:
     """Of two at once one would write over the line of the other. Waits for its turn."""
+    (place.root / LEDGERS).mkdir(parents=True, exist_ok=True)
     lock = lock_of(place, _LOCK)
     lock.acquire(wait=True)
     try:

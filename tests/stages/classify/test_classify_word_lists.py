@@ -8,7 +8,7 @@ import pytest
 
 from crawler.config import ConfigError, from_mapping
 from crawler.document import Document, Drop, DropReason
-from crawler.frontier.outcome import _worth
+from crawler.frontier.outcome import _score_of
 from crawler.stages.chain import problems
 from crawler.stages.classify.stage import ClassifyStage
 
@@ -84,8 +84,7 @@ def test_what_waits_already_goes_on_waiting_for_that(lists):
 
 def test_the_frontier_does_not_look_for_more_of_it(lists):
     doc = judged(lists, "mud slush " + FILLER)
-    doc.quality_score = 0.25
-    assert doc.classifier_scores and _worth(doc) == 0.25
+    assert doc.classifier_scores and _score_of(doc) is None
 
 
 def test_the_digest_takes_the_words_and_not_their_paths(lists, tmp_path):
