@@ -65,6 +65,9 @@ OPERATIONS = by_name(
     ),
     _built_in(COMPOSE, "export", "write the kept documents as Parquet, JSON lines, Dolma, WebDataset or MDS"),
     _built_in(
+        COMPOSE, "chunks", "cut the kept texts into chunks for retrieval, with heading path and place in the page"
+    ),
+    _built_in(
         COMPOSE,
         "images",
         "write image and text pairs: the images that kept pages name, as WebDataset tars",

@@ -121,8 +121,8 @@ def test_a_lineage_of_nothing_or_of_two_things_is_a_wrong_call(three_domains, sc
 
 
 NOTES = {
-    "annotate", "annotations", "best", "contaminated", "dedup", "exclude", "expire", "export", "held", "merge",
-    "images", "mix", "rejudge", "repair", "select", "semantic", "substrings", "supersede", "verify",
+    "annotate", "annotations", "best", "chunks", "contaminated", "dedup", "exclude", "expire", "export", "held",
+    "images", "merge", "mix", "rejudge", "repair", "select", "semantic", "substrings", "supersede", "verify",
 }  # fmt: skip
 READS = {"captures", "diff", "duplicates", "index", "lineage", "log", "page", "query", "show", "tag", "trial"}
 """`captures` writes an archive, `index` into the duplicate index, `tag` a name: none of them makes documents."""

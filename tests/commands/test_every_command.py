@@ -52,6 +52,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "dataset annotations": (["corpus"], 1),
     "dataset best": (["corpus"], 1),
     "dataset captures": (["--index", "none.cdxj", "--out", "x.warc.gz", "example.org"], 1),
+    "dataset chunks": (["--out", "chunks", "corpus"], 1),
     "dataset contaminated": (["--eval", "none.jsonl", "corpus"], 1),
     "dataset dedup": (["corpus", "other"], 1),
     "dataset diff": (["corpus", "other"], 1),

@@ -23,9 +23,10 @@ SYNTHETIC_MANIFEST = "synthetic.json"
 OPERATIONS = {
     "export.json": "dataset export", "mix.json": "dataset mix", "images.json": "dataset images",
     SYNTHETIC_MANIFEST: "llm questions", "across.json": "dataset across",
+    "chunks.json": "dataset chunks",
 }  # fmt: skip
-"""Manifests of derived folders, and the operation that writes each, where they do not say it; the last one only older
-versions had."""
+"""Manifests of derived folders, and the operation that writes each, where they do not say it; `across.json` only
+older versions had."""
 _NO_PARAMETERS = {"format", "files", "source", "sources", "versions", "counts", "targets", "pairs", "corpora", "time",
                   "operation"}  # fmt: skip
 _COUNTS = ("documents", "records", "tokens", "withdrawn")
