@@ -68,7 +68,9 @@ def test_what_an_extra_brings_is_imported_by_the_room_that_it_is_for() -> None:
     assert requirements("spark") == {"pyspark"} <= imports("crawler/spark")
     assert requirements("parquet") == {"pyarrow", "duckdb"} <= imports("crawler/storage", "crawler/dataset")
     assert requirements("explore") == EXPLORE <= imports("crawler/explore")
-    assert requirements("documents") == {"pypdfium2", "pypdf"} <= imports("crawler/stages/documents")
+    assert (
+        requirements("documents") == {"pypdfium2", "pypdf", "mwparserfromhell"} <= imports("crawler/stages/documents")
+    )
     assert requirements("llm") == {"anthropic", "openai", "google-genai", "babel"}
     assert imports("crawler/llm") >= {"anthropic", "openai", "google", "babel"}
     assert requirements("images") == {"pillow", "pyarrow"}

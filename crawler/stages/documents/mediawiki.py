@@ -1,0 +1,275 @@
+"""A page of a wiki (MediaWiki's export format, one page a file) becomes blocks: no markup is left in the text.
+
+Headings, paragraphs, lists, tables, quotations, code. Templates stay out, because what they say stands elsewhere; so do
+references, formulae, images and galleries. All are counted. Who wrote a revision is not read.
+Sources: https://www.mediawiki.org/wiki/Help:Export, https://www.mediawiki.org/xml/export-0.11.xsd
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from email.utils import format_datetime
+from typing import Any
+
+import mwparserfromhell
+from lxml import etree
+from mwparserfromhell.nodes import Argument, ExternalLink, Heading, HTMLEntity, Tag, Template, Text, Wikilink
+from mwparserfromhell.parser import ParserError
+
+from crawler.stages.documents.model import Block, Content, Facts, UnreadableError
+from crawler.stages.documents.packed import local
+
+READER = f"mediawiki-1+mwparserfromhell-{mwparserfromhell.__version__}"
+FILE, CATEGORY = "6", "14"
+"""Numbers of the namespaces whose links are no words of the text."""
+_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+_CANONICAL = frozenset({"file", "image", "media", "category"})
+_LEFT_OUT = {
+    "ref": "references", "references": "references", "math": "formulae", "ce": "formulae", "chem": "formulae",
+    "gallery": "galleries", "timeline": "galleries", "imagemap": "galleries", "score": "galleries",
+    "graph": "galleries", "mapframe": "galleries", "templatedata": "templates", "templatestyles": "templates",
+    "section": "", "style": "", "script": "", "hr": "", "indicator": "",
+}  # fmt: skip
+"""Tags without a word of the text, and under which name they are counted."""
+_CODE = frozenset({"pre", "syntaxhighlight", "source"})
+_QUOTES = frozenset({"blockquote", "poem"})
+_BLOCKS = frozenset({"p", "div", "center", "ul", "ol", "dl", "section", "br", "h1", "h2", "h3", "h4", "h5", "h6"})
+_SWITCH = re.compile(r"__[^\W\d_]{2,40}(?:_[^\W\d_]{2,40}){0,4}__")
+_BLANK = re.compile(r"\n[ \t]*\n")
+
+
+def read(body: bytes, wanted: dict[str, Any]) -> Iterator[Facts | Content]:  # noqa: ARG001  # every reader's form
+    """Facts, then content. Raises: UnreadableError where it is no export, or of more than one page."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
+    try:
+        root = etree.fromstring(body.lstrip(), parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise UnreadableError("broken_document", f"mediawiki: {error}"[:200]) from error
+    pages = [child for child in root if local(child) == "page"]
+    if len(pages) != 1:
+        many = f"mediawiki: an export of {len(pages)} pages, expected one; `gristmill dataset mediawiki` parts it"
+        raise UnreadableError("broken_document", many)
+    revision = _child(pages[0], "revision")
+    title, text = _said(pages[0], "title"), _said(revision, "text")
+    if (model := _said(revision, "model") or "wikitext") != "wikitext":
+        raise UnreadableError("no_text", f"mediawiki: the page is {model[:60]}, and no wikitext")
+    yield Facts(
+        title=title,
+        language=str(root.get(_LANGUAGE) or ""),
+        reader=READER,
+        version=_said(revision, "id"),
+        modified=_http_date(_said(revision, "timestamp")),
+    )
+    yield of_wikitext(text, _names(root))
+
+
+def of_wikitext(text: str, left_out: frozenset[str] = frozenset()) -> Content:
+    """The blocks of a page. left_out: names of namespaces whose links are no words, in lower case.
+
+    Raises: UnreadableError.
+    """
+    writer = _Writer(left_out | _CANONICAL)
+    try:
+        writer.walk(mwparserfromhell.parse(text, skip_style_tags=False))
+    except (ParserError, RecursionError) as error:
+        raise UnreadableError("broken_document", f"mediawiki: {error}"[:200]) from error
+    writer.close()
+    return Content(blocks=writer.blocks, counts=dict(sorted(writer.counts.items())))
+
+
+@dataclass(slots=True)
+class _Writer:
+    left_out: frozenset[str]
+    blocks: list[Block] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    line: list[str] = field(default_factory=list)
+    form: str = "paragraph"
+    sign: str = ""
+    role: str = ""
+
+    def close(self) -> None:
+        """What has been read so far is a block."""
+        text = " ".join(_SWITCH.sub("", "".join(self.line)).split())
+        if text:
+            self.blocks.append(Block(self.form, f"{self.sign}{text}", role=self.role))
+        self.line, self.form, self.sign = [], "paragraph", ""
+
+    def walk(self, code: Any) -> None:
+        """Read the nodes in order."""
+        for node in code.nodes:
+            self._node(node)
+
+    def _node(self, node: Any) -> None:
+        if isinstance(node, Text):
+            self._text(str(node))
+        elif isinstance(node, Heading):
+            self._heading(node)
+        elif isinstance(node, Wikilink):
+            self._link(node)
+        elif isinstance(node, ExternalLink):
+            self._address(node)
+        elif isinstance(node, HTMLEntity):
+            self.line.append(node.normalize())
+        elif isinstance(node, Tag):
+            self._tag(node)
+        elif isinstance(node, Template):
+            self.counts["templates"] += 1
+        elif isinstance(node, Argument) and node.default is not None:
+            self.walk(node.default)
+
+    def _text(self, text: str) -> None:
+        """An empty line ends a paragraph, the end of its line an item; one line break is a space."""
+        while text:
+            found = re.search(r"\n", text) if self.form == "list" else _BLANK.search(text)
+            if found is None:
+                break
+            self.line.append(text[: found.start()])
+            self.close()
+            text = text[found.end() :]
+        self.line.append(text)
+
+    def _heading(self, node: Any) -> None:
+        self.close()
+        inner = _Writer(self.left_out)
+        inner.walk(node.title)
+        inner.close()
+        self.counts += inner.counts
+        if text := " ".join(block.text for block in inner.blocks):
+            self.blocks.append(Block("heading", text, int(node.level)))
+
+    def _link(self, node: Any) -> None:
+        """The words that are shown; a link to a file shows the file, one to a category nothing."""
+        target = str(node.title).strip()
+        space, found, _ = target.partition(":")
+        name = space.strip().lower().replace("_", " ")
+        if found and name in self.left_out:
+            self.counts["images"] += name not in {"category"} and node.text is not None
+            return
+        if node.text is not None:
+            self.walk(node.text)
+        else:
+            self.line.append(target.removeprefix(":").replace("_", " "))
+
+    def _address(self, node: Any) -> None:
+        if node.title is not None:
+            self.walk(node.title)
+        elif not node.brackets:
+            self.line.append(str(node.url))
+
+    def _tag(self, node: Any) -> None:
+        name = str(node.tag).strip().lower()
+        if name in _LEFT_OUT:
+            if counted := _LEFT_OUT[name]:
+                self.counts[counted] += 1
+        elif name == "li" or name in {"dt", "dd"}:
+            self._item(node, name)
+        elif name == "table":
+            self._table(node)
+        elif name in _CODE:
+            self._code(node)
+        elif name == "nowiki":
+            self.line.append(str(node.contents or ""))
+        elif name in _QUOTES:
+            self._quotation(node)
+        elif name in _BLOCKS:
+            self.close()
+            self._within(node)
+            self.close()
+        else:
+            self._within(node)
+
+    def _within(self, node: Any) -> None:
+        if node.contents is not None:
+            self.walk(node.contents)
+
+    def _item(self, node: Any, name: str) -> None:
+        """Of several signs in front of a line the last one counts."""
+        self.close()
+        self.form, self.sign = ("list", "- ") if name == "li" else ("list", "")
+        if not node.wiki_markup:
+            self._within(node)
+            self.close()
+
+    def _code(self, node: Any) -> None:
+        self.close()
+        if text := str(node.contents or "").strip("\n").rstrip():
+            self.blocks.append(Block("code", text, role=self.role))
+
+    def _quotation(self, node: Any) -> None:
+        self.close()
+        before, self.role = self.role, "quotation"
+        self._within(node)
+        self.close()
+        self.role = before
+
+    def _table(self, node: Any) -> None:
+        """A row is a line, its cells parted by ` | `."""
+        self.close()
+        row: list[str] = []
+        for part in _tags(node):
+            name = str(part.tag).strip().lower()
+            if name in {"td", "th"}:
+                self._cell(part, row)
+            elif name in {"tr", "tbody", "thead"}:
+                self._row(row)
+                row = []
+                for cell in _tags(part):
+                    self._cell(cell, row)
+            elif name == "caption":
+                self._caption(self._flat(part))
+        self._row(row)
+
+    def _cell(self, cell: Any, row: list[str]) -> None:
+        text = self._flat(cell)
+        if str(cell.wiki_markup or "").strip() == "|" and text.startswith("+") and not row:
+            self._caption(text[1:].strip())
+        elif text:
+            row.append(text)
+
+    def _row(self, cells: list[str]) -> None:
+        if cells:
+            self.blocks.append(Block("table", " | ".join(cells), role=self.role))
+
+    def _caption(self, text: str) -> None:
+        if text:
+            self.blocks.append(Block("caption", text, role=self.role))
+
+    def _flat(self, node: Any) -> str:
+        inner = _Writer(self.left_out)
+        inner._within(node)
+        inner.close()
+        self.counts += inner.counts
+        return " ".join(" ".join(block.text.split()) for block in inner.blocks)
+
+
+def _tags(node: Any) -> list[Any]:
+    return [] if node.contents is None else [each for each in node.contents.nodes if isinstance(each, Tag)]
+
+
+def _names(root: Any) -> frozenset[str]:
+    """What a wiki calls files and categories in its language."""
+    spaces = (each for each in root.iter() if local(each) == "namespace")
+    return frozenset((each.text or "").lower() for each in spaces if each.get("key") in {FILE, CATEGORY}) - {""}
+
+
+def _child(element: Any, name: str) -> Any:
+    """The last of this name: of several revisions the newest."""
+    found = [] if element is None else [child for child in element if local(child) == name]
+    return found[-1] if found else None
+
+
+def _said(element: Any, name: str) -> str:
+    child = _child(element, name)
+    return "" if child is None else str(child.text or "")
+
+
+def _http_date(moment: str) -> str:
+    """RFC 3339 as HTTP writes it (RFC 9110, section 5.6.7); empty where it is none."""
+    try:
+        return format_datetime(datetime.fromisoformat(moment), usegmt=True)
+    except ValueError:
+        return ""
