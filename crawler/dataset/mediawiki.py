@@ -207,7 +207,8 @@ def _opened(dump: str) -> Any:
         start = raw.read(8)
         raw.seek(0)
     except (OSError, ArchiveError) as error:
-        raise StorageError(f"{dump}: cannot be opened ({getattr(error, 'strerror', None) or error})") from error
+        why = getattr(error.__cause__ or error, "strerror", None) or error
+        raise StorageError(f"{dump}: cannot be opened ({why}); check the path or URL") from error
     if start.startswith(b"BZh"):
         return bz2.BZ2File(raw)
     if start.startswith(b"\x1f\x8b"):
