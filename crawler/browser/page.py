@@ -35,19 +35,25 @@ _SHOWN = """const roots = [], frames = [], look = within => {
                 && e.contentDocument?.body) { frames.push(e); look(e.contentDocument.body); } } };
     if (!document.documentElement) return %s;
     look(document);"""
-"""Open shadow roots, and frames that a script has written or that stand in the page, each within others, too."""
+"""Open shadow roots, and frames that a script has written or that stand in the page, each within others, too.
+
+Here and below lists are only filled and walked: what else they can do a page's own library may have changed.
+"""
 _MEASURE = f"""() => {{ {_SHOWN % "[0, 0]"}
-    const inner = [document.documentElement, ...roots, ...frames.map(f => f.contentDocument.body)];
-    return [document.getElementsByTagName('*').length + roots.length + frames.length,
-        inner.reduce((sum, e) => sum + e.textContent.length, 0)]; }}"""
+    let length = document.documentElement.textContent.length;
+    for (const root of roots) length += root.textContent.length;
+    for (const frame of frames) length += frame.contentDocument.body.textContent.length;
+    return [document.getElementsByTagName('*').length + roots.length + frames.length, length]; }}"""
 _HTML = f"""most => {{ {_SHOWN % "''"}
-    for (const frame of frames.reverse()) {{
-        const shown = document.createElement('div');
-        shown.append(...frame.contentDocument.body.childNodes);
-        frame.replaceWith(shown);
+    for (let at = frames.length - 1; at >= 0; at--) {{  // those within others first
+        const shown = document.createElement('div'), body = frames[at].contentDocument.body;
+        while (body.firstChild) shown.appendChild(body.firstChild);
+        frames[at].replaceWith(shown);
     }}
-    const whole = document.documentElement, [start, end] = whole.cloneNode(false).outerHTML.split(/(?=<[/]html>$)/);
-    const html = start + whole.getHTML({{shadowRoots: roots}}) + (end ?? '');
+    const whole = document.documentElement, end = '</html>';
+    let html = whole.outerHTML;
+    if (roots.length && html.endsWith(end))
+        html = whole.cloneNode(false).outerHTML.slice(0, -end.length) + whole.getHTML({{shadowRoots: roots}}) + end;
     const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) : '';
     return html.length > most ? null : type + html; }}"""
 """The document with its open shadow roots as `<template shadowrootmode>` (HTML standard, 8.4.2: getHTML) and with what

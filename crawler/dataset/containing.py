@@ -52,7 +52,7 @@ def containing(place: Place, words: str, *, progress: Callable[[str], object] = 
         progress(entry["path"])
         for page in _pages(place.path_of(entry["path"]), found.problems):
             if any(wanted in text for body in _bodies(page) for text in _readings(body, page)):
-                found.pages[canonicalize(page.url) or page.url].add("archive")
+                found.pages[canonicalize(page.url, routes=True) or page.url].add("archive")
     return found
 
 

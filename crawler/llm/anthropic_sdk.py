@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, cast
 
-import orjson
-
 from crawler.llm.failures import TIMEOUT_SECONDS, answered, counted
-from crawler.llm.model import Batching, Collected, Found, Outcome, ProviderError, Reply, Request, State
+from crawler.llm.model import Batching, Collected, Found, Outcome, ProviderError, Reply, Request, State, results_in
 
 OWN_URL = "https://api.anthropic.com"
 KEY = "ANTHROPIC_API_KEY"
@@ -100,13 +98,8 @@ class Anthropic(Batching):
 
     def _results(self, batch: str) -> Iterator[tuple[str, Reply]]:
         # the SDK's own reader ends at a line that is not JSON
-        for line in self._client.messages.batches.results(batch).http_response.read().splitlines():
-            try:
-                found = orjson.loads(line)
-                name = found["custom_id"]
-            except (ValueError, TypeError, KeyError):
-                found, name = {}, ""
-            yield (name if isinstance(name, str) else ""), _result(found)
+        data = self._client.messages.batches.results(batch).http_response.read()
+        yield from ((name, _result(found)) for name, found in results_in(data))
 
     def forget(self, batch: str) -> str:
         """Delete it."""

@@ -6,10 +6,12 @@ were whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
+
+import orjson
 
 
 class Outcome(StrEnum):
@@ -150,3 +152,14 @@ class Batching(Provider, Protocol):
 
     def forget(self, batch: str) -> str:
         """Delete what the provider keeps of it; "" or what is left there, for people. Safe to repeat."""
+
+
+def results_in(data: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The lines of a batch's results, each with its custom id; "" and nothing for one that cannot be read."""
+    for line in data.splitlines():
+        try:
+            found = orjson.loads(line)
+            name = found["custom_id"]
+        except (ValueError, TypeError, KeyError):
+            found, name = {}, ""
+        yield (name if isinstance(name, str) else ""), found

@@ -11,7 +11,7 @@ from typing import Any, cast
 import orjson
 
 from crawler.llm.failures import TIMEOUT_SECONDS, answered, counted
-from crawler.llm.model import Batching, Collected, Found, Outcome, ProviderError, Reply, Request, State
+from crawler.llm.model import Batching, Collected, Found, Outcome, ProviderError, Reply, Request, State, results_in
 
 OWN_URL = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
@@ -108,13 +108,7 @@ class OpenAI(Batching):
         return Collected(State.UNKNOWN, said=found.said) if isinstance(found, Reply) else cast("Collected", found)
 
     def _results(self, file: str) -> Iterator[tuple[str, Reply]]:
-        for line in self._client.files.content(file).content.splitlines():
-            try:
-                found = orjson.loads(line)
-                name = found["custom_id"]
-            except (ValueError, TypeError, KeyError):
-                found, name = {}, ""
-            yield (name if isinstance(name, str) else ""), _result(found)
+        yield from ((name, _result(found)) for name, found in results_in(self._client.files.content(file).content))
 
     def forget(self, batch: str) -> str:
         """Delete its files; OpenAI keeps the batch itself, which has no text."""

@@ -208,6 +208,8 @@ def _ask(folder: Folder, opts: argparse.Namespace, limits: Limits) -> int:
 def _answer(
     opts: argparse.Namespace, references: References, built: Built, moved: tuple[int, int], code: int
 ) -> Answer:
+    from crawler.images.outcomes import BY_RULE
+
     counts = built.counts
     facts = NOTHING | {
         "out": opts.out,
@@ -221,7 +223,7 @@ def _answer(
     }
     problems = [f"not every image was asked for (exit code {code}); the same command goes on"] if code else []
     forbidden = sum(count for outcome, count in counts.items() if outcome.startswith("guard"))
-    if forbidden and not facts["samples"]:
+    if forbidden and forbidden == sum(count for outcome, count in counts.items() if outcome not in BY_RULE):
         problems.append(
             f"no image came: {number_of(forbidden, 'reference')} to addresses that the network guard forbids; where "
             "the network is your own, run the same command again with -s NETWORK_ALLOW=… -s NETWORK_PORTS=…"

@@ -254,7 +254,7 @@ class _Reader:
             self.full = True
             return None
         self.items, self.others = self.items + counts, self.others + (not counts)
-        url = address(link, base) if link and "\ufffd" not in link else None
+        url = address(link, base, routes=True) if link and "\ufffd" not in link else None
         if url is None:
             self.complain(f"{where}: expected an http(s) URL, found {printable(link)}")
         elif url.name not in self.seen:

@@ -120,6 +120,20 @@ def test_open_shadow_roots_and_frames_without_an_address_are_read_where_they_sta
     assert {url: r["text"] for url, r in again.kept.items()} == {url: r["text"] for url, r in done.kept.items()}
 
 
+def test_a_page_whose_library_changes_what_lists_can_do_is_drawn_like_any_other(tmp_path: Path, web: PolicyWeb) -> None:
+    """Old versions of Prototype put a `reduce` of their own into every list."""
+    library = "Array.prototype.reduce = function() { return this.length > 1 ? this : this[0]; };"
+    library += "Array.prototype.map = Array.prototype.reverse = () => null; delete Element.prototype.getHTML;"
+    frame = f"root.innerHTML += '<iframe srcdoc=\"<p>{prose('srcdoc')}</p>\"></iframe>';"
+    here = web.site(
+        "127.0.0.2",
+        {"/": drawn(prose("weaver"), more=f"const root = document.getElementById('root'); {library}{frame}")},
+    )
+    done = crawl(tmp_path / "corpus", web, [f"{here}/"])
+    text = done.kept[f"{here}/"]["text"]
+    assert text.index(prose("weaver")) < text.index(prose("srcdoc"))
+
+
 def test_hash_routes_are_pages_where_the_allowlist_says_so_and_nowhere_else(tmp_path: Path, web: PolicyWeb) -> None:
     texts = {name: prose(name) for name in ("start", "smith", "miller")}
     routed = f"""const texts = {texts!r}, draw = () => {{

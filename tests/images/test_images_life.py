@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -9,14 +10,18 @@ import signal
 import subprocess
 import sys
 import tarfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from crawler.images.build import Built
 from crawler.images.folder import FORMAT, Folder
 from crawler.images.ledger import Fate, Ledger
+from crawler.operations import images as operation
 from crawler.storage.files.errors import StorageError
 from tests.images import pictures as p
 from tests.images.hosts import figure, images, jpeg, page, rows_in
@@ -269,3 +274,15 @@ def test_a_folder_of_somebody_else_or_with_somebody_at_work_is_left_alone(tmp_pa
     ours = Folder(tmp_path / "ours")
     with ours.at_work(), pytest.raises(StorageError, match="another process is at work"), Folder(ours.root).at_work():
         pass
+
+
+def test_the_network_is_only_blamed_where_nothing_else_kept_images_away():
+    references = SimpleNamespace(read_pages=1, left_out=Counter())
+    opts = argparse.Namespace(out="pairs")
+    for counts, is_told in (
+        ({"guard:network_forbidden": 2, "no_source": 1}, True),
+        ({"guard:x": 1, "robots": 1}, False),
+    ):
+        built = Built({"counts": {"documents": 0}}, 0, 0, Counter(counts))
+        problems = operation._answer(opts, references, built, (0, 0), 0).problems
+        assert [problem.startswith("no image came: 2 references") for problem in problems] == [True] * is_told

@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from crawler.problems import InputError
 from crawler.seeds.allowlist import AllowlistEntry
+from crawler.seeds.arguments import judged
 from crawler.seeds.plan import plan_seeds
 from crawler.seeds.scope import Admission, AdmissionReason, Scope, ScopeError, Via
+from crawler.seeds.sitemaps import parse_sitemap
+from crawler.urls.link import Link
 
 VIAS = get_args(Via)
 
@@ -244,3 +247,16 @@ def test_a_later_run_adds_its_folder_or_opens_the_whole_host() -> None:
 def test_below_needs_a_url_and_is_yes_or_no(arguments: dict[str, str]) -> None:
     with pytest.raises(InputError, match="below"):
         plan_seeds(**arguments)
+
+
+@pytest.mark.parametrize("found_by", ["link", "sitemap", "seed"])
+def test_a_route_behind_a_hash_names_a_page_only_where_the_allowlist_says_so(found_by):
+    routed = AllowlistEntry("app.example", "A", "CC0-1.0", discovery="links", js_routes="hash")
+    scope = Scope(entries=(routed, AllowlistEntry("docs.example", "A", "CC0-1.0", discovery="links")))
+    for host, kept in (("app.example", "#/a"), ("docs.example", "")):
+        body = f"<urlset><url><loc>https://{host}/x#/a</loc></url><url><loc>https://{host}/x#top</loc></url></urlset>"
+        first, second = parse_sitemap(body.encode(), f"https://{host}/sitemap.xml").entries
+        link, admission = judged(scope, Link(first.url, found=first.found), found_by)
+        assert (link.url, admission.ok) == (f"https://{host}/x{kept}", True)
+        assert link.asked == f"https://{host}/x{kept}"
+        assert second.url == f"https://{host}/x"

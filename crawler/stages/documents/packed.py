@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from lxml import etree
 
 from crawler.stages.documents.model import UnreadableError
 
+T = TypeVar("T")
 MAX_MEMBERS = 20_000
 """Members of one file: a long book with pictures has 2,000."""
 MAX_MEMBER = 64 * 2**20
@@ -61,29 +63,28 @@ class Package:
 
     def part(self, name: str) -> bytes | None:
         """The bytes of one member of many; None also where it is damaged. Raises: as `page`."""
-        try:
-            return self.read(name)
-        except UnreadableError as error:
-            if error.reason != "broken_document":
-                raise
-            return None
+        return _spared(self.read, name)
 
     def page(self, name: str) -> Any:
         """The root of one member of many; None also where it is damaged, so that it takes no other along.
 
         Raises: UnreadableError where a limit is met.
         """
-        try:
-            return self.xml(name)
-        except UnreadableError as error:
-            if error.reason != "broken_document":
-                raise
-            return None
+        return _spared(self.xml, name)
 
     def _count(self, fresh: int, size: int, name: str) -> None:
         self._inflated += fresh
         if size > MAX_MEMBER or self._inflated > MAX_INFLATED:
             raise UnreadableError("too_large", f"{name[:100]} holds more than {min(size, MAX_MEMBER):,} bytes unpacked")
+
+
+def _spared(read: Callable[[str], T], name: str) -> T | None:
+    try:
+        return read(name)
+    except UnreadableError as error:
+        if error.reason != "broken_document":
+            raise
+        return None
 
 
 def root_of(data: bytes, name: str) -> Any:
