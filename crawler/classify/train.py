@@ -27,6 +27,11 @@ FOLDS, FOLDS_OF_MANY, MANY = 5, 3, 1_500
 LEAST = 10
 """Labels of either answer without which there is nothing to learn; half of it for a language."""
 
+ONE_SITE = (
+    "texts to keep, or texts to reject, are of one site alone (near duplicates count as one): a model is measured on "
+    "sites that it has not seen, so judge pages of at least two sites for each answer"
+)
+
 
 @dataclass(frozen=True)
 class Trained:
@@ -71,10 +76,17 @@ def usable(read: Examples, advice: str) -> list[Example]:
 
 
 def _check_enough(found: Sequence[Example], read: Examples, advice: str) -> None:
+    """Numbers and sites together: who judges more pages of one site would learn of the other only then."""
     good = sum(one.good > 0.5 for one in found)
+    problems = []
     if min(good, len(found) - good) < LEAST:
-        said = f"{good} texts to keep and {len(found) - good} to reject: at least {LEAST} of each are needed"
-        raise InputError([f"{said}; {advice}", *read.sentences()])
+        problems.append(
+            f"{good} texts to keep and {len(found) - good} to reject: at least {LEAST} of each are needed; {advice}"
+        )
+    if 1 in (len({one.site for one in found if one.good > 0}), len({one.site for one in found if one.good < 1})):
+        problems.append(ONE_SITE)
+    if problems:
+        raise InputError([*problems, *read.sentences()])
 
 
 def balanced(found: Sequence[Example]) -> list[Example]:
@@ -106,9 +118,7 @@ def train(found: Sequence[Example], seed: int = 0, tell: Callable[[str], None] =
     of = groups([one.text for one in found], sites)
     fold = folds(of, goal.tolist(), FOLDS_OF_MANY if len(found) > MANY else FOLDS)
     if fold.many < 2:
-        raise InputError(
-            ["all texts to keep, or all to reject, are of one site: nothing could be said of others; add some"]
-        )
+        raise InputError([ONE_SITE])
     texts = texts_of([one.text for one in found])
     strength, odds = _strength(texts, goal, weight, fold, tell)
     chance = _crossed(odds, goal, weight, fold)

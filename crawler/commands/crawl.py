@@ -127,9 +127,10 @@ def declare_limit(parser: argparse.ArgumentParser) -> None:
 
 
 def take_limit(settings: BaseSettings | None, opts: argparse.Namespace) -> None:
-    """Scrapy counts the items that passed every pipeline, and those are the kept documents."""
+    """Scrapy counts the items that passed every pipeline, and those are the kept documents. Raises: UsageError."""
     assert settings is not None
     if opts.limit is not None:
+        options.refuse_another(opts, "CLOSESPIDER_ITEMCOUNT", "--limit", opts.limit)
         settings.set("CLOSESPIDER_ITEMCOUNT", opts.limit, priority="cmdline")
 
 

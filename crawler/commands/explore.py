@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
 
+from crawler.commands import options
 from crawler.commands.command import ProjectCommand
 from crawler.commands.interrupt import Interrupted
 from crawler.operations.answer import Answer, Fields
@@ -60,8 +61,11 @@ class Command(ProjectCommand, ScrapyCommand):
             return Answer(
                 problems=["--token: expected 16 to 200 characters out of letters, digits, - and _"], exitcode=2
             )
-        given = {"REDIS_URL": opts.redis_url, "CRAWL_ID": opts.crawl_id}
-        config = self.load(**{name: value for name, value in given.items() if value is not None})
+        asked = {"REDIS_URL": opts.redis_url, "CRAWL_ID": opts.crawl_id}
+        given = {name: value for name, value in asked.items() if value is not None}
+        for name, value in given.items():
+            options.refuse_another(opts, name, f"--{name.lower().replace('_', '-')}", value)
+        config = self.load(**given)
         folders = args or [config.crawl.corpus_dir]
         with ExitStack() as stack:
             stack.callback(faulthandler.cancel_dump_traceback_later)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from scrapy.exceptions import UsageError
+from scrapy.utils.conf import arglist_to_dict
+
 from crawler.config import declared
 
 if TYPE_CHECKING:
@@ -52,10 +55,18 @@ def declare(parser: argparse.ArgumentParser, names: tuple[str, ...]) -> None:
 
 
 def take(settings: BaseSettings, opts: argparse.Namespace, names: tuple[str, ...]) -> None:
-    """Set what was given, as `-s` does."""
+    """Set what was given, as `-s` does. Raises: UsageError where `-s` says something else."""
     for name in names:
         if (value := getattr(opts, name)) is not None:
+            refuse_another(opts, name, OPTIONS[name], value)
             settings.set(name, value, priority="cmdline")
+
+
+def refuse_another(opts: argparse.Namespace, name: str, option: str, value: object) -> None:
+    """Raises: UsageError where `-s` gives the setting of an option another value than the option does."""
+    said = arglist_to_dict(opts.set).get(name, str(value))
+    if said.strip().lower() not in ({"1", "true"} if value == "1" else {str(value).lower()}):
+        raise UsageError(f"{option} and -s {name}={said} give one setting two values: leave one of them out")
 
 
 def _text(default: object) -> str:

@@ -17,6 +17,7 @@ from crawler.dataset.rewrite import corpus_place
 from crawler.frontier.client import Frontier
 from crawler.frontier.operate import ActionError, with_frontier
 from crawler.loading import program
+from crawler.number import number_of
 from crawler.operations.answer import Answer, Fields
 from crawler.operations.rewrite_report import tell_outdated
 from crawler.pipelines.yields import rule_of
@@ -93,8 +94,12 @@ async def _release(yields: SharedYields, domain: str, config: Config) -> tuple[s
             tell_outdated(place)
         left = sum(1 for _ in waiting(place, choice)) if held else 0
     state = "is released" if fell or held else "is not in quarantine; its usual yield is measured afresh"
-    refused = f"; {left:,} stay held: the corpus refuses them (`{program()} dataset log`)" if left else ""
-    return f"{domain} {state}: {pages:,} held page(s) are kept from now on{refused}", pages
+    refused = (
+        f"; {left:,} not kept, because the corpus refuses what was withdrawn (`{program()} dataset log`)"
+        if left
+        else ""
+    )
+    return f"{domain} {state}: {number_of(pages, 'held page is', 'held pages are')} kept from now on{refused}", pages
 
 
 def _listed(found: dict[str, list[Fallen]]) -> str:

@@ -121,7 +121,7 @@ class Command(ProjectCommand, ScrapyCommand):
             parts = chain(
                 balance.sections(found.balance),
                 duplicates.sections(found.duplicates),
-                requests.sections(found.requests),
+                requests.sections(found.requests, found.books.whole.counts.get("requests", 0)),
             )
             terminal.show(found.summary, console, parts)
             if not opts.html:

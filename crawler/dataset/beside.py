@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from crawler.number import number_of
 from crawler.storage.archive.cdxj import is_archive
 from crawler.storage.corpus.manifest import REWRITER, ledgers_of
 from crawler.storage.corpus.recovery import local_names, lock_of, owner_of
@@ -68,8 +69,9 @@ def problems_beside(found: Beside) -> list[str]:
         for path in found.strangers
     ]
     if sealed := [path for path in found.unfinished if not path.endswith(_GROWING)]:
-        problems.append(f"{len(sealed):,} file(s) in no manifest, {sealed[0]} for one: a worker or a rewrite died "
-                        "before it listed or removed them; use --fix")  # fmt: skip
+        files = number_of(len(sealed), "file")
+        problems.append(f"{files} in no manifest, such as {sealed[0]}: a worker or a rewrite died before it listed or "
+                        "removed them; use --fix")  # fmt: skip
     return problems
 
 
@@ -77,9 +79,10 @@ def notes_beside(found: Beside) -> list[str]:
     """What a dead worker left in progress, where there is something: it is no fault, and nothing of it is lost."""
     if not (growing := [path for path in found.unfinished if path.endswith(_GROWING)]):
         return []
+    files = number_of(len(growing), "unfinished file")
     return [
-        f"{len(growing):,} file(s) of workers that died are not finished, {growing[0]} for one, and not counted: "
-        "the next crawl into this folder finishes them, --fix does it now"
+        f"{files} of workers that died, such as {growing[0]}: not counted; the next crawl into this folder finishes "
+        "what is there, --fix does it now"
     ]
 
 

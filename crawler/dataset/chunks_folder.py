@@ -14,6 +14,7 @@ from crawler.dataset.export import Filling, draft_beside, put, settle_version
 from crawler.dataset.living import WITHDRAWN, Living
 from crawler.dataset.mix.spec import Tokenizer
 from crawler.dataset.mix.tokens import counter
+from crawler.dataset.registry.derived import CHUNKS
 from crawler.dataset.withdrawals import log_hash
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash
@@ -27,7 +28,6 @@ from crawler.storage.files.records import Record
 from crawler.times import rfc3339
 
 CHUNKS_FORMAT = "crawler-chunks/1"
-CHUNKS = "chunks.json"
 GROUP_ROWS = 2_000
 OF_RECORD = (
     "doc_id", "url", "canonical_url", "domain", "title", "language", "document_kind", "license_tag", "license_tier",

@@ -24,7 +24,7 @@ from crawler.dataset.withdrawals import log_hash
 from crawler.storage.corpus.software import versions
 from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import SCHEMA_VERSION, arrow
-from crawler.storage.files.errors import StorageError
+from crawler.storage.files.errors import RemovedError, StorageError, unmade
 from crawler.storage.files.formats import Add, Format
 from crawler.storage.files.journal import disk, indented, sync_folder, write_synced
 from crawler.storage.files.locks import WriterLock
@@ -122,11 +122,14 @@ def draft_beside(out: Path, stack: ExitStack) -> Path:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise StorageError(f"{out}: expected an empty or new folder for the export")
     check_outside(out)
-    with disk(out):
-        out.parent.mkdir(parents=True, exist_ok=True)
     draft = out.with_name(f".{out.name}.part")
     lock = WriterLock(out.with_name(f".{out.name}.lock"))
-    if not lock.acquire():
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        ours = lock.acquire()
+    except (OSError, RemovedError) as error:
+        raise unmade("--out ", out, error.__cause__ if isinstance(error, RemovedError) else error) from error
+    if not ours:
         raise StorageError(f"{out}: another export writes there; wait for its end or give another folder")
     stack.callback(lock.release)
     stack.callback(shutil.rmtree, draft, ignore_errors=True)

@@ -27,6 +27,7 @@ Page = Callable[[PageRequest], Response | tuple[str, dict[str, Any]]]
 PAGES: tuple[tuple[str, Page], ...] = (
     ("/", corpus_page.corpus),
     ("/documents", documents_page.documents),
+    ("/documents.csv", documents_page.table),
     ("/documents/{key:int}", document_page.document),
     ("/what-if", what_if.what_if),
     ("/judge", judge.judge),

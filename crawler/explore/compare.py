@@ -1,4 +1,4 @@
-"""The compare page: what came, went and changed between two corpora, or two versions of one, with the texts' lines.
+"""The compare page: what was gained, lost and changed between two corpora, or two versions, with the texts' lines.
 
 Sides are chosen from the corpora that the command was given and their versions, by number; `dataset/diff.py` compares
 them in a thread, one comparison at a time, and the page comes by itself once it is done.
@@ -35,10 +35,10 @@ VERSIONS = 50
 KEPT_RESULTS = 4
 PATIENCE_SECONDS = 1.0
 KINDS = {
-    "gained": "Added: documents that only the second has",
-    "lost": "Removed: documents that only the first has",
-    "texts": "Changed: documents with another text",
-    "reasons": "Rejected by both for other reasons, or seen by one only",
+    "gained": "Gained: documents that only the second has",
+    "lost": "Lost: documents that only the first has",
+    "texts": "Another text: documents that both keep",
+    "reasons": "Another verdict: pages that neither keeps; rejected for another reason, or seen by one only",
 }
 _SIDE = re.compile(r"(\d{1,3})@(\d{1,6})")
 _Key = tuple[str, str, int]

@@ -119,6 +119,7 @@ def way(record: Record, evidence: Mapping[str, Any]) -> Iterable[tuple[str, str]
         yield "Opt-out statement", "{} in {}: {} ({})".format(*found)
     if not record.get("optout_signals"):
         yield "Opt-out statements", "none" if record.get("noai_checked") else "not checked"
+    yield "Basis", ", ".join(_basis(record)) or "no licence recorded"
     yield "Fetched", f"{record.get('crawled_at') or 'never'} by {record.get('worker_id') or '?'}"
     if record.get("http_status"):
         yield "Answer", f"{record['http_status']} {record.get('content_type') or ''}"
@@ -132,6 +133,15 @@ def way(record: Record, evidence: Mapping[str, Any]) -> Iterable[tuple[str, str]
         yield "Verdict", f"{record.get('stage')}: {record['reason']}. {record.get('detail') or ''}"
     else:
         yield "Verdict", "kept: every stage let it pass"
+
+
+def _basis(record: Record) -> Iterable[str]:
+    """On which licence the page is kept, and who has reviewed it when."""
+    for name, said in (("license_tag", ""), ("license_tier", "tier "), ("license_reviewer", "reviewed by ")):
+        if value := record.get(name):
+            yield f"{said}{value}"
+    if day := record.get("license_reviewed"):
+        yield f"on {day}"
 
 
 def fetch_of(evidence: Mapping[str, Any]) -> Mapping[str, Any]:

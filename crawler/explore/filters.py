@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,9 @@ from crawler.dataset.records.filters import Comparison, Condition, FilterError, 
 MAX_CONDITIONS, MAX_LENGTH = 20, 500
 DEFAULT_SORT = "-crawled_at"
 SORTS = ("crawled_at", "quality_score", "token_estimate", "domain", "language", "reason", "title")
+COLUMNS = ("url", "state", "reason", "title", "domain", "language", "quality_score", "token_estimate", "crawled_at",
+           "license_tag")  # fmt: skip
+"""Of a list that is taken elsewhere."""
 STATES = ("kept", "rejected", "held", "hold", "unchanged")
 
 
@@ -40,6 +44,18 @@ class Filter:
         either = "(contains(lower(title), lower(?)) OR contains(lower(url), lower(?)))"
         parts += [(either, [word, word]) for word in self.words.split()]
         return " AND ".join(["true", *(sql for sql, _ in parts)]), [each for _, params in parts for each in params]
+
+    @property
+    def statement(self) -> str:
+        """The same in SQL, for the view `records` of `gristmill dataset query`. Texts are not part of it."""
+        where, params = self.sql()
+        values = iter(params)
+        return self.select(re.sub(r"\?", lambda _: _literal(next(values)), where.removeprefix("true AND ")))
+
+    def select(self, where: str) -> str:
+        """A statement on `COLUMNS` in the order that is asked for. where: of `sql`."""
+        name, down = self.sort.removeprefix("-"), self.sort.startswith("-")
+        return f'SELECT {", ".join(COLUMNS)} FROM records WHERE {where} ORDER BY "{name}"{" DESC" if down else ""}'  # noqa: S608
 
     def having(self, *conditions: Condition) -> Filter:
         """This filter and more conditions, from its first page on."""
@@ -74,6 +90,10 @@ class Filter:
         """The query of an address that shows this, with its question mark; "" where it is empty."""
         pairs = self.pairs()
         return f"?{urlencode(pairs)}" if pairs else ""
+
+
+def _literal(value: str | float | bool) -> str:
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value).lower()
 
 
 def _of_state(state: str) -> Comparison:

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
+from crawler.classify.train import LEAST
 from crawler.dataset.records.filters import FilterError
 from crawler.document import DropReason, Reason
 from crawler.explore import labels
@@ -54,6 +55,8 @@ def judge(request: PageRequest) -> tuple[str, dict[str, Any]]:
         "recall": labels.recall(strata),
         "agreements": labels.agreements(known),
         "labels": len(known),
+        "least": LEAST,
+        "domains": 0 if name else domains(request.catalogue),
         "corpus": shlex.quote(request.catalogue.place.url),
     }
 
@@ -103,6 +106,11 @@ def sample(catalogue: Catalogue, each: int) -> list[tuple[int, str]]:
     )
     found = catalogue.rows(f"SELECT id, url FROM ({ranked}) WHERE place <= ? ORDER BY reverse(hash), id", [each])  # noqa: S608
     return [(int(key), str(url)) for key, url in found]
+
+
+def domains(catalogue: Catalogue) -> int:
+    """Of how many domains the documents are that can be judged."""
+    return int(catalogue.rows(f"SELECT count(DISTINCT domain) FROM records WHERE {_JUDGED}")[0][0])  # noqa: S608
 
 
 def sizes(catalogue: Catalogue) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,13 +21,17 @@ SHOWN = ("id", "state", "title", "url", "domain", "language", "quality_score", "
          "detail", "license_tag")  # fmt: skip
 TEXT_SECONDS = 4.0
 """How long one page may search texts; then it says how far it came, and the next page goes on."""
+AROUND = 90
+"""Characters that are shown on either side of a word that was looked for."""
+Context = tuple[str, str, str]
 _CHUNK = 2_000
 _NO_PLACE = FilterError("after=…: this is not a place in a list; begin at its first page")
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Documents in order; `total` answer the filter (texts apart); `next` shows what follows, None at the end.
+    """Documents in order, `context` where a text was looked for; `total` answer the filter (texts apart); `next` shows
+    what follows, None at the end.
 
     searched: for a search in texts, how many documents it has read for this page, else 0.
     """
@@ -74,7 +79,7 @@ def _with_text(catalogue: Catalogue, wanted: Filter, total: int, clock: Callable
     where, params = wanted.sql()
     _, more = _behind("id", False, wanted.after)
     last, until = (more[-1] if more else -1), clock() + TEXT_SECONDS
-    hits: list[int] = []
+    hits: dict[int, Context] = {}
     needles, searched = wanted.text.casefold().split(), 0
     while len(hits) < PAGE and clock() < until:
         keys = [
@@ -87,17 +92,29 @@ def _with_text(catalogue: Catalogue, wanted: Filter, total: int, clock: Callable
         for key, text in sorted(catalogue.texts(keys)):
             folded = text.casefold()
             if len(hits) < PAGE and all(needle in folded for needle in needles):
-                hits.append(key)
+                hits[key] = context(text, needles[0])
             if len(hits) < PAGE:
                 last, searched = key, searched + 1
         if len(keys) < _CHUNK and len(hits) < PAGE:
             return Listing(_rows(catalogue, hits), total, None, searched)
-    last = hits[-1] if len(hits) == PAGE else last
+    last = [*hits][-1] if len(hits) == PAGE else last
     cursor = orjson.dumps([last, last]).decode()
     return Listing(_rows(catalogue, hits), total, replace(wanted, after=cursor), searched)
 
 
-def _rows(catalogue: Catalogue, keys: list[int]) -> list[dict[str, Any]]:
-    marks = ", ".join("?" * len(keys)) or "NULL"
-    found = catalogue.rows(f"SELECT {', '.join(SHOWN)} FROM records WHERE id IN ({marks}) ORDER BY id", keys)  # noqa: S608
-    return [dict(zip(SHOWN, row, strict=True)) for row in found]
+def context(text: str, needle: str) -> Context:
+    """What stands before a word, the word, and what stands behind it; white space as one blank."""
+    found = re.search(re.escape(needle), text, re.IGNORECASE)
+    start, end = found.span() if found else (0, 0)  # a word that only casefold finds: the beginning of the text
+    before, behind = text[max(0, start - AROUND) : start], text[end : end + AROUND]
+    return (
+        ("…" if start > AROUND else "") + " ".join(before.split()) + (" " if before[-1:].isspace() else ""),
+        text[start:end],
+        (" " if behind[:1].isspace() else "") + " ".join(behind.split()) + ("…" if len(text) > end + AROUND else ""),
+    )
+
+
+def _rows(catalogue: Catalogue, hits: dict[int, Context]) -> list[dict[str, Any]]:
+    marks = ", ".join("?" * len(hits)) or "NULL"
+    found = catalogue.rows(f"SELECT {', '.join(SHOWN)} FROM records WHERE id IN ({marks}) ORDER BY id", [*hits])  # noqa: S608
+    return [dict(zip(SHOWN, row, strict=True)) | {"context": hits[row[0]]} for row in found]

@@ -20,7 +20,6 @@ from crawler.dataset.records.filters import FilterError
 from crawler.explore.guard import FORM
 from crawler.explore.html import render
 from crawler.explore.live import Live, Look
-from crawler.frontier.model import Mode
 from crawler.frontier.operate import ActionError, Order, act, with_frontier
 from crawler.frontier.status_table import humane
 from crawler.observe.outcomes import is_held_name, outcomes
@@ -33,7 +32,6 @@ ORDERS = {
     "drain": "Workers finish what they have and end.",
 }
 """What may be ordered from here, with what it does."""
-MODES = {Mode.RUN: "running", Mode.PAUSE: "paused", Mode.DRAIN: "draining"}
 MAX_DOMAIN = 300
 REASONS = 3
 """Reasons of each step that are shown."""
@@ -136,7 +134,7 @@ def shown(look: Look) -> dict[str, Any]:
     ended = {name: n for name, n in written.rejected.items() if name in told.rejected or is_held_name(name)}
     return {
         "look": look,
-        "mode": MODES[look.view.counts.mode] if look.view else "",
+        "mode": look.view.counts.mode.word if look.view else "",
         "steps": flow(written.kept, ended),
         "judged": written.kept + sum(ended.values()),
         "beside": ", ".join(f"{n:,} {what}" for n, what in waits if n),

@@ -19,7 +19,7 @@ def render(view: Overview, *, hint: bool = True, one: bool = False, said: str = 
     """The whole status. `hint` ends a shortened table with a line that says how to see the rest. one: a single domain
     was asked for, so that figures of the whole crawl would be read as its own. said: how the crawl stands, a sentence.
     """
-    head = f"crawl {view.crawl}: {view.counts.mode}"
+    head = f"crawl {view.crawl}: {view.counts.mode.word}"
     whole = [] if one else [*_wrapped(said, 2), *_totals(view), *_workers(view.workers_seen), *_proxies(view.proxies)]
     lines = [head, *whole, *_what_stays(view), ""]
     head, *rows = _aligned([_HEAD, *(_row(scope) for scope in view.scopes)])
@@ -52,7 +52,7 @@ def _totals(view: Overview) -> list[str]:
         f"  on hold {c.held:,}   done {c.done:,}   failed {c.dead:,}   seen {c.seen:,}"
         + (f"   parked {c.barren:,}" if c.barren else "")
         + (f"   purged {c.purged:,}" if c.purged else ""),
-        f"  {view.rate:.1f} done a second over the last minute   {number_of(view.hosts, 'domain')}",
+        f"  {view.rate:.1f} finished a second over the last minute   {number_of(view.hosts, 'domain')}",
         f"  {view.fetchable:,} may be fetched within a minute{oldest}",
     ]
     if suspects := sum(scope.suspects for scope in view.scopes):

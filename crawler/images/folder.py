@@ -19,7 +19,7 @@ import orjson
 
 from crawler.dataset.outside import check_outside
 from crawler.images.ledger import Fate, Ledger
-from crawler.storage.files.errors import StorageError
+from crawler.storage.files.errors import StorageError, unmade
 from crawler.storage.files.journal import PART, disk, indented, rename_durably, replace_file, sync_folder
 from crawler.storage.files.locks import WriterLock
 
@@ -70,9 +70,11 @@ class Folder:
         if not is_new and not (self.work.is_dir() or self.manifest_path.exists()):
             raise StorageError(f"{self.root}: expected a new or empty folder, or one of `dataset images`")
         check_outside(self.root)
-        with disk(self.root):
+        try:
             for folder in (self.work, self.root / TARS, self.root / ROWS):
                 folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unmade("--out ", self.root, error) from error
         lock = WriterLock(self.work / "lock")
         if not lock.acquire():
             raise StorageError(f"{self.root}: another process is at work there; wait for its end")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work, WrongCall
 
@@ -71,7 +72,7 @@ def _refused(refused: Refused) -> Iterator[str]:
         if count := getattr(refused, what):
             named = refused.names[what]
             more = f" and {count - len(named):,} more" if count > len(named) else ""
-            yield f"{count:,} row(s) {meaning}: {', '.join(named)}{more}"
+            yield f"{number_of(count, 'row')} {meaning}: {', '.join(named)}{more}"
 
 
 WORK = Work(

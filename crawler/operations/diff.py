@@ -30,7 +30,11 @@ def show_difference(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: AR
 
 def _lines(found: Difference, most: int) -> list[str]:
     lines = [f"{found.same:,} documents are the same"]
-    for name, title in (("gained", "documents gained"), ("lost", "documents lost"), ("reasons", "other reasons")):
+    for name, title in (
+        ("gained", "documents gained"),
+        ("lost", "documents lost"),
+        ("reasons", "pages that neither keeps, with another verdict"),
+    ):
         changes: list[Change] = getattr(found, name)
         lines.append(f"{len(changes):,} {title}")
         lines += [f"    {count:,} {kind}" for kind, count in found.kinds(name).most_common()]

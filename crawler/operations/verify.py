@@ -15,6 +15,7 @@ from crawler.dataset.supersede import command, opted_out_since
 from crawler.dataset.verify import FIX, Findings, finish_dead_writers, fix, verify
 from crawler.dataset.verify_derived import verify_derived
 from crawler.dataset.versions import Cause
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.common import agreed
 from crawler.operations.declared import Load, Work, WrongCall
@@ -54,13 +55,13 @@ def check(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # ne
 def _check(place: Place, *, fixes: bool) -> Answer:
     sealed, removed = finish_dead_writers(place) if fixes else 0, 0
     if sealed:
-        sys.stdout.write(f"sealed {sealed} file(s) of workers that had crashed\n")
+        sys.stdout.write(f"sealed {number_of(sealed, 'file')} of workers that had crashed\n")
     found = verify(place)
     surplus = found.surplus + found.superseded
     refused = opted_out_since(place) if found.surplus and not found.damage else set[str]()
     if surplus and fixes and not found.damage and not refused:
         removed = fix(place, surplus)
-        sys.stdout.write(f"removed {removed:,} surplus record(s)\n")
+        sys.stdout.write(f"removed {number_of(removed, 'surplus record')}\n")
         found = verify(place)
     if fixes and found.orphaned and not found.damage:
         from crawler.dataset.annotate import Annotations  # late: it needs DuckDB
@@ -103,22 +104,22 @@ def _notes_and_problems(place: Place, found: Findings, refused: int) -> tuple[li
     if place.remote and (late := unmerged(place)):
         at_work = any(run.silent < SILENT_SECONDS for run in open_runs(place))
         (notes if at_work else problems).append(
-            f"manifest.json lacks or still lists {len(late):,} file(s), {late[0]} for one: a worker at work merges it "
-            "once a minute; where all have ended, use --fix"
+            f"manifest.json lacks or still lists {number_of(len(late), 'file')}, such as {late[0]}: a worker at work "
+            "merges it once a minute; where all have ended, use --fix"
         )
     if refused:
         problems.append(
-            f"{refused:,} page(s) opted out at a later visit, and text and raw page are still there: first run "
-            f"{command(place)}, which withdraws them; --fix would remove a record alone"
+            f"{number_of(refused, 'page')} opted out at a later visit, and text and raw page are still there: first "
+            f"run {command(place)}, which withdraws them; --fix would remove a record alone"
         )
     elif found.surplus and found.doubled == len(found.surplus):
         problems.append(
-            f"{found.doubled:,} surplus record(s) of pages that several crawls, archives or visits brought: "
+            f"{number_of(found.doubled, 'surplus record')} of pages that several crawls, archives or visits brought: "
             f"{command(place)} leaves the newest of each page and sets the others aside, --fix removes them"
         )
     elif found.surplus:
-        problems.append(f"{len(found.surplus):,} surplus record(s): each page may be there once; use --fix")
-    problems += [f"annotations/{name}: {count:,} row(s) of documents that are not in the corpus; use --fix"
+        problems.append(f"{number_of(len(found.surplus), 'surplus record')}: each page may be there once; use --fix")
+    problems += [f"annotations/{name}: {number_of(count, 'row')} of documents that are not in the corpus; use --fix"
                  for name, count in found.orphaned.items()]  # fmt: skip
     return notes, problems
 

@@ -192,8 +192,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         config, found = configure(options.set), find(options.archive)
         archives = found.archives
-        if others := found.others:
-            sys.stderr.write(f"{len(others)} file(s) there are no archives by their names, {others[0]} for one\n")
+        if found.others:
+            sys.stderr.write(f"{found.passed_over}\n")
         with spark_context(options.master) as context:
             report = run(context, config, archives, options.output)
     except ConfigError as error:

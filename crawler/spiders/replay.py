@@ -204,7 +204,7 @@ class ReplaySpider(Spider):
         plan = self.plan
         found = await asyncio.to_thread(find, plan.archive, anonymous=plan.anonymous, base=plan.base)
         if others := found.others:
-            self.logger.warning("%d file(s) there are no archives by their names, %s for one", len(others), others[0])
+            self.logger.warning("%s", found.passed_over)
             self._count(PASSED_OVER.removeprefix(REPLAY), len(others))
             self._stats.set_value(PASSED_OVER_NAMES, [shown(name) for name in others[:MOST_SAID]])
         archives: list[str] = []

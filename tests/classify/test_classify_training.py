@@ -17,7 +17,7 @@ from crawler.classify.examples import Examples, read_labels, read_texts
 from crawler.classify.fit import fit
 from crawler.classify.groups import folds, groups
 from crawler.classify.measures import alone, auc, auc_interval, calibration_error
-from crawler.classify.train import train, usable
+from crawler.classify.train import usable
 from crawler.dataset import exclude
 from crawler.dataset.export import export
 from crawler.document import Document, Drop, DropReason
@@ -113,7 +113,10 @@ def test_too_few_labels_or_sites_are_a_sentence(labels, tmp_path):
     found = [line_of(good, n, domain="one.example", url=f"https://one.example/{n}{good}")
              for n in range(30) for good in (True, False)]  # fmt: skip
     with pytest.raises(InputError, match="of one site"):
-        train(usable(read(labels(*found, many=0)), "judge more"))
+        usable(read(labels(*found, many=0)), "judge more")
+    with pytest.raises(InputError, match=r"at least 10 of each.*of one site") as both:
+        usable(read(labels(*found[:6], many=0)), "judge more")
+    assert len(both.value.problems) == 2, "who judges more pages learns at once of the sites"
 
 
 def test_texts_of_one_site_and_near_copies_are_never_parted():

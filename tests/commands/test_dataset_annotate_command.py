@@ -49,7 +49,7 @@ def test_refused_rows_are_problems_that_name_them_and_the_others_are_written(scr
     done = scrapy("dataset", "annotate", "corpus", "--name", "subject", "--file", "topics.jsonl", "--json")
     found = json.loads(done.out)
     assert done.code == 1 and (found["rows"], found["unknown"], found["corpus_version"]) == (2, 1, 2)
-    assert found["error"]["problems"] == ["1 row(s) of pages that are not in the corpus: https://nowhere.example/"]
+    assert found["error"]["problems"] == ["1 row of pages that are not in the corpus: https://nowhere.example/"]
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,6 @@ def test_fix_takes_out_rows_whose_document_is_not_there(scrapy, corpus, tmp_path
     shard = next(entry["path"] for entry in corpus.manifest()["files"] if entry["kind"] == "shards")
     fix(Place("corpus"), [(shard, 0)])
     done = scrapy("dataset", "verify", "corpus")
-    assert done.code == 1 and "annotations/subject: 1 row(s) of documents that are not in the corpus" in done.err
+    assert done.code == 1 and "annotations/subject: 1 row of documents that are not in the corpus" in done.err
     assert scrapy("dataset", "verify", "corpus", "--fix").code == 0
     assert "subject: 5 of 5 documents" in scrapy("dataset", "annotations", "corpus").out

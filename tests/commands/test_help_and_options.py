@@ -92,6 +92,11 @@ def test_a_misspelt_option_is_a_wrong_call(scrapy, module):
         (["dataset", "select", "corpus"], "the following arguments are required: --out"),
         (["dataset"], "the following arguments are required: OPERATION"),
         (["dataset", "verfy", "corpus"], "invalid choice: 'verfy' (choose from 'page', "),
+        (["frontier", "status", "--out", "a", "-s", "CORPUS_DIR=b"], "--out and -s CORPUS_DIR=b give one setting two"),
+        (["crawl", "--delay", "2", "-s", "DOWNLOAD_DELAY=1", "http://127.0.0.1/"], "--delay and -s DOWNLOAD_DELAY=1"),
+        (["crawl", "--recrawl", "-s", "RECRAWL=0", "http://127.0.0.1/"], "--recrawl and -s RECRAWL=0 give"),
+        (["crawl", "--limit", "2", "-s", "CLOSESPIDER_ITEMCOUNT=3", "http://127.0.0.1/"], "--limit and -s CLOSESP"),
+        (["explore", "--crawl-id", "a", "-s", "CRAWL_ID=b", "corpus"], "--crawl-id and -s CRAWL_ID=b give one"),
     ],
 )
 def test_what_would_do_nothing_is_refused(scrapy, corpus, words, message):

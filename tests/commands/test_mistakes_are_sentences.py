@@ -74,6 +74,21 @@ def test_a_file_in_the_place_of_the_corpus_is_named_with_the_remedy(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ["crawl", "http://127.0.0.1/", *LOCAL, "--out"],
+        ["dataset", "export", "--to", "jsonl", "corpus", "--out"],
+        ["dataset", "select", "--language", "en", "corpus", "--out"],
+    ],
+)
+@pytest.mark.parametrize("where", ["/proc/nowhere", "/dev/null/corpus"])
+def test_a_folder_that_cannot_be_is_refused_with_advice_that_can_be_followed(corpus, tmp_path, words, where):
+    done = scrapy_process(tmp_path, *words, where)
+    assert done.code == 1 and done.err.count("\n") == 1, done.err
+    assert "give a" in done.err and "restore" not in done.err and "resume" not in done.err, done.err
+
+
+@pytest.mark.parametrize(
     "words", [["crawl", "corpus", "-a", "url=http://127.0.0.1/", *LOCAL], ["fetch", "http://127.0.0.1/"]]
 )
 def test_a_broken_list_of_withdrawals_stops_whatever_would_ask(corpus, tmp_path, words):

@@ -80,5 +80,5 @@ def test_a_crawl_into_a_corpus_that_lacks_a_listed_file_says_so_at_its_start(cra
     archive.write_bytes(archive.read_bytes()[:-1])
     again = crawl.run(arguments(site), NETWORK_PORTS=ports(site))
     assert again.returncode == 0, again.stderr
-    assert "2 file(s) that the manifest lists are missing or incomplete, archive/" in again.stderr
+    assert "2 files that the manifest lists: missing or incomplete (such as archive/" in again.stderr
     assert f"`gristmill dataset verify {crawl.folder}` names each" in again.stderr

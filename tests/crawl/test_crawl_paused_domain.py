@@ -1,13 +1,21 @@
-"""A domain that is paused waits, and the crawl with it: no record is made of its URLs, and a signal ends it cleanly."""
+"""A domain that is paused waits, and the crawl with it: no record is made of its URLs, and a signal ends it cleanly.
+
+Pausing, ending and killing leave no unfinished file, in whatever order they come.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import time
+from itertools import permutations
+
+import pytest
 
 from tests.support import warm
+from tests.support.crawl import read_until
 from tests.support.places import PROJECT
 from tests.support.serving import DEADLINE, Gate
 from tests.support.site import Site
@@ -78,3 +86,45 @@ def test_a_signal_to_a_crawl_that_waits_for_a_paused_domain_ends_it_cleanly(craw
     assert list(crawl.folder.rglob("*.part")) == []
     assert "hold_paused" not in {record["reason"] for record in crawl.records("rejected")}
     assert status(redis_url)["queued"] > 150
+
+
+@pytest.mark.parametrize("order", list(permutations(("pause", "end", "kill"))), ids=" then ".join)
+def test_in_whatever_order_a_crawl_is_paused_ended_and_killed_no_file_stays_unfinished(crawl, redis_url, order):
+    site = Site("127.0.0.1", pages=24)
+    site.start()
+    seeds = {"url": ",".join(sorted(site.urls()))}
+
+    def start():
+        return crawl.start(seeds, NETWORK_PORTS=site.port, REDIS_URL=redis_url, CRAWL_ID="crawl", DOWNLOAD_DELAY=0.1)
+
+    worker, paused = start(), False
+    try:
+        for event in order:
+            if worker.poll() is not None:
+                worker = start()
+                if paused:
+                    read_until(worker, "the crawl is paused")
+            if not paused:
+                wanted = len(site.hits) + 3
+                until(lambda wanted=wanted: len(site.hits) >= wanted, "pages are asked for")
+            if event == "pause":
+                command(redis_url, "pause")
+                paused = True
+            elif event == "end":
+                worker.send_signal(signal.SIGINT)
+                _, said = worker.communicate(timeout=DEADLINE)
+                assert worker.returncode == 0, said
+                assert list(crawl.folder.rglob("*.part")) == [], "it ended in good order"
+            else:
+                os.killpg(worker.pid, signal.SIGKILL)
+                worker.communicate(timeout=DEADLINE)
+        command(redis_url, "resume")
+        if worker.poll() is not None:
+            worker = start()
+        _, said = worker.communicate(timeout=DEADLINE)
+    finally:
+        site.stop()
+    assert worker.returncode == 0, said
+    assert list(crawl.folder.rglob("*.part")) == []
+    pages = crawl.accounted()
+    assert pages == sorted(set(pages)) == sorted(site.urls())

@@ -12,8 +12,9 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.dataset.chunks import chunks, fragment_url
-from crawler.dataset.chunks_folder import CHUNKS, chunk_corpus, row_of, schema
+from crawler.dataset.chunks_folder import chunk_corpus, row_of, schema
 from crawler.dataset.exclude import Wish, withdraw
+from crawler.dataset.registry.derived import CHUNKS
 from crawler.dataset.registry.holdings import Wanted, trace
 from crawler.dataset.rewrite import rewrite
 from crawler.dataset.verify_derived import verify_derived
@@ -22,7 +23,9 @@ from crawler.operations.chunks import WORK
 from crawler.operations.declared import WrongCall
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
-from crawler.storage.files.records import as_lists
+from crawler.storage.files.records import as_lists, record_of
+from tests.support.corpus_folder import Folder, document
+from tests.support.syllables import prose
 from tests.support.three_domains import DOMAINS
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is optional")
@@ -177,9 +180,28 @@ def test_what_was_withdrawn_is_found_in_older_chunks_and_never_in_new_ones(three
     withdraw(three_domains.place, wish, now=1.83e9)
     held = [h for h in trace(str(three_domains.path), (), Wanted()).holdings if h.folder == str(out)]
     assert held and held[0].version["operation"] == "dataset chunks"
-    assert sum(h.withdrawn for h in held) == sum(row["domain"] == "alder.example" for row in rows_in(out))
+    theirs = {row["canonical_url"] for row in rows_in(out) if row["domain"] == "alder.example"}
+    assert sum(h.withdrawn for h in held) == len(theirs)
     chunk_corpus(three_domains.place, tmp_path / "new", size=12, overlap=0, tokenizer=None, max_bytes=3_000, now=1.84e9)
     assert {row["domain"] for row in rows_in(tmp_path / "new")} == DOMAINS.keys() - {"alder.example"}
+
+
+def test_a_text_that_was_withdrawn_at_another_address_is_found_in_chunks_that_are_older(tmp_path):
+    text = prose(200, 1)
+    ours, theirs = Folder(tmp_path / "ours"), Folder(tmp_path / "theirs")
+    for folder, texts in ((ours, {1: prose(200, 2), 2: text, 3: prose(200, 3)}), (theirs, {4: text})):
+        corpus = folder.opened()
+        for number, each in texts.items():
+            corpus.keep(record_of(document(number, text=each)))
+        corpus.close()
+    out = tmp_path / "chunks"
+    chunk_corpus(Place(str(ours.path)), out, size=40, overlap=10, tokenizer=None, max_bytes=2_000, now=1.8e9)
+    wish = Wish("a letter", urls=frozenset({"https://example.org/4"}), reach="text")
+    withdraw(Place(str(theirs.path)), wish, now=1.83e9)
+    (holding,) = [h for h in trace(str(theirs.path), [str(out)], Wanted()).holdings if h.folder == str(out)]
+    assert holding.withdrawn == 1 and len(holding.version["files"]) > 3, "a document lies in several files"
+    (page,) = trace(str(out), [], Wanted(names=frozenset({"https://example.org/3"}))).holdings
+    assert sum(held.documents for held in page.files) == 1
 
 
 def test_a_record_of_another_shape_is_named_and_no_folder_is_left(three_domains, tmp_path):

@@ -308,7 +308,7 @@ def test_a_fix_leaves_a_page_that_opted_out_to_the_operation_that_withdraws_it(c
     second_run(crawled, rejected=[rejected(1, DropReason.OPTOUT, "optout", crawled_at=SECOND)], changed=1)
     before = sorted(path for path in crawled.path.rglob("*") if path.is_file())
     (problem,) = problems_of(WORK, "--fix", crawled.path)
-    assert "1 page(s) opted out at a later visit, and text and raw page are still there" in problem
+    assert "1 page opted out at a later visit, and text and raw page are still there" in problem
     assert f"first run `gristmill dataset supersede {crawled.path}`" in problem
     assert before == sorted(path for path in crawled.path.rglob("*") if path.is_file())
     assert supersede(place_of(crawled), now=NOW).withdrawn == 1

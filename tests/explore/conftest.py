@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from playwright.sync_api import Browser
 
 from crawler.config import from_mapping
 from crawler.explore.app import application
@@ -21,6 +22,7 @@ from crawler.explore.live import Live
 from crawler.explore.serve import bound, serving
 from crawler.storage.files.place import Place
 from tests.support import three_domains
+from tests.support.usable import chromium
 
 TOKEN = "a-token-for-the-tests"
 LIMIT = 60  # seconds for what must happen sooner or later
@@ -100,6 +102,12 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
             return desk
 
         yield start
+
+
+@pytest.fixture(scope="module", name="chromium")
+def running_chromium() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture

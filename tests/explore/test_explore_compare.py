@@ -56,7 +56,8 @@ def test_two_corpora_are_compared_url_by_url_with_the_lines_that_differ(pair, se
     desk = serve(*pair)
     page = compared(desk, ("before", "0@1"), ("after", "1@1"))
     assert figures(page) == {
-        "kept by both, same text": "1", "changed": "1", "came": "60", "went": "2", "rejected otherwise": "1"
+        "kept by both, same text": "1", "kept by both, another text": "1",
+        "gained": "60", "lost": "2", "kept by neither, another verdict": "1",
     }  # fmt: skip
     assert '<div class="gone">-line &lt;b&gt;of&lt;/b&gt; 1</div>' in page
     assert '<div class="come">+another line</div>' in page

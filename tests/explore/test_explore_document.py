@@ -111,7 +111,7 @@ def test_what_was_missed_stands_first_with_value_and_limit(gulls: Desk) -> None:
     shown = gulls.page(f"/0/documents/{key_of(gulls, 'org/1')}")
     rows = re.findall(r"<code>(.*?)</code></td><td class=\"n\">(.*?)</td><td class=\"n\">(.*?)</td>", shown)
     assert (rows[0][0].replace("<wbr>", ""), rows[0][1], rows[0][2]) == ("gopher_quality.min_words", "20", "≥ 50")
-    assert shown.count("missed</strong>") == 1
+    assert shown.count("failed</strong>") == 1
 
 
 def test_every_threshold_of_the_profile_is_there() -> None:
@@ -156,7 +156,7 @@ def test_a_page_whose_archive_is_gone_is_told_in_the_frame(gulls: Desk, folder: 
     for path in (folder.path / "archive").iterdir():
         path.unlink()
     assert "restore it from a copy" in gulls.ask(f"/0/archived/{key}").body
-    assert "l1" not in gulls.page(f"/0/documents/{key}").partition("Its way")[2].partition("Fetched")[0]
+    assert "l1" not in gulls.page(f"/0/documents/{key}").partition("How it got its verdict")[2].partition("Fetched")[0]
 
 
 @pytest.mark.parametrize(

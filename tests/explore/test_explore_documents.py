@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import os
 import re
+import shlex
 import shutil
 import threading
 import time
@@ -17,6 +20,7 @@ import duckdb
 import pytest
 from pyarrow import parquet
 
+from crawler.dataset.query import query
 from crawler.dataset.records.fields import FIELDS, SIGNALS
 from crawler.dataset.records.filters import OPERATORS, FilterError
 from crawler.document import DropReason
@@ -100,6 +104,40 @@ def test_words_are_looked_for_in_title_and_url_and_texts_in_the_text(varied: Des
     records = [*folder.records("shards"), *folder.records("rejected")]
     with_text = {r["url"] for r in records if all(w in r.get("text", "").lower() for w in ("page", "7."))}
     assert {row["url"] for row in walk(varied, Filter(text="PAGE 7."))} == with_text != set()
+
+
+def test_a_hit_in_a_text_is_shown_with_what_stands_around_it(varied: Desk) -> None:
+    shown = varied.page("/0/documents", ("text", "PAGE 7."))
+    assert 'class="context">The text of <mark>page</mark> 7. The text' in shown
+    assert listing_module.context("a" * 200 + " <i>Salt</i> " + "b" * 200, "salt") == (
+        "…" + "a" * 86 + " <i>", "Salt", "</i> " + "b" * 85 + "…"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "where", [["state=kept", "language=de"], ["title~<b>", "quality_score>=0.5"], ["domain!=it's"]]
+)
+def test_a_filter_is_taken_elsewhere_as_sql_and_as_a_table(varied: Desk, folder: Folder, where: list[str]) -> None:
+    wanted = filter_of([("where", text) for text in where])
+    urls = [row["url"] for row in walk(varied, wanted)]
+    with query(Place(str(folder.path)), wanted.statement) as (names, rows):
+        assert {dict(zip(names, row, strict=True))["url"] for row in rows} == {*urls} != set()
+    shown = html.unescape(varied.page("/0/documents", *(("where", text) for text in where)))
+    assert shlex.quote(wanted.statement) in shown
+    answer = varied.ask(f"/0/documents.csv{wanted.query}")
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert sorted(row["url"] for row in csv.DictReader(io.StringIO(answer.body))) == sorted(urls)
+
+
+def test_a_table_runs_nothing_in_a_spreadsheet_and_searches_no_texts(
+    folder: Folder, kept, serve: Callable[..., Desk]
+) -> None:
+    corpus = folder.opened()
+    corpus.keep(kept(1, title="=1+1"))
+    corpus.close()
+    desk = serve(folder.path)
+    assert ",'=1+1," in desk.ask("/0/documents.csv").body
+    assert desk.ask("/0/documents.csv?text=page").status == 400
 
 
 def test_a_search_in_texts_that_takes_too_long_says_how_far_it_came_and_goes_on(varied: Desk) -> None:

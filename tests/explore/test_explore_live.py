@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -23,11 +24,12 @@ from crawler.explore.live_page import event, flow
 from crawler.frontier.operate import status
 from crawler.storage.files.place import Place
 from tests.explore.conftest import LIMIT, TOKEN, Desk
-from tests.explore.test_explore_browser import Watched, chromium, serious  # noqa: F401  # a fixture
+from tests.explore.test_explore_browser import Watched
 from tests.support import corpus_crawl
 from tests.support.corpus_folder import Folder
 from tests.support.loopback_web import PolicyWeb
 from tests.support.serving import Gate
+from tests.support.usable import WIDTHS, complaints
 
 SITE = "127.0.0.5"
 PAGES = 30
@@ -276,7 +278,7 @@ def test_an_event_keeps_its_lines_whatever_stands_in_them() -> None:
 def test_a_browser_sees_the_crawl_move_and_pauses_it(
     crawling: Crawling,
     serve: Callable[..., Desk],
-    chromium: Browser,  # noqa: F811
+    chromium: Browser,
 ) -> None:
     desk = serve(crawling.folder, crawling=True)
     context = chromium.new_context(viewport={"width": 1200, "height": 900})
@@ -288,12 +290,12 @@ def test_a_browser_sees_the_crawl_move_and_pauses_it(
     assert TOKEN not in page.url
     expect(page.locator("h1 .state")).to_have_text("running")
     before = page.locator("dl.figures").inner_text()
-    for width in (1200, 400):
+    for width, scheme in product(WIDTHS, ("light", "dark")):
         page.set_viewport_size({"width": width, "height": 900})
-        assert serious(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.emulate_media(color_scheme=scheme)
+        assert complaints(page) == [], (width, scheme)
     page.get_by_role("button", name="Pause").click()
-    assert serious(page) == []
+    assert complaints(page) == []
     page.get_by_role("button", name="Yes, pause").click()
     expect(page.locator("h1 .state")).to_have_text("paused")
     page.get_by_role("button", name="Resume").click()

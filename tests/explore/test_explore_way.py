@@ -46,9 +46,9 @@ class Crawled:
         return next(int(row["id"]) for row in rows if row["url"] == self.base + path)
 
     def way(self, path: str) -> dict[str, list[str]]:
-        """What the page of this document says under "Its way", as a person reads it."""
+        """What the page of this document says under "How it got its verdict", as a person reads it."""
         shown = self.desk.page(f"/0/documents/{self.key_of(path)}")
-        table = shown.partition("<h2>Its way</h2>")[2].partition("</table>")[0]
+        table = shown.partition("<h2>How it got its verdict</h2>")[2].partition("</table>")[0]
         found: dict[str, list[str]] = {}
         for title, words in re.findall(r"<th[^>]*>(.*?)</th><td>(.*?)</td>", table, re.DOTALL):
             found.setdefault(title, []).append(unescape(re.sub(r"<[^>]+>", "", words)))

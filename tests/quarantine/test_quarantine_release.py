@@ -87,7 +87,7 @@ def held(found):
 def test_a_release_keeps_every_page_as_a_crawl_without_quarantine_keeps_it(released, crawled):
     corpus, domain, before, said, _ = released
     assert len(held(before)) >= 8
-    assert said.startswith(f"{domain} is released: {len(held(before))} held page(s) are kept from now on")
+    assert said.startswith(f"{domain} is released: {len(held(before))} held pages are kept from now on")
     assert set(verdicts(corpus).values()) == {"kept"} and verdicts(corpus).keys() == before.keys()
     assert texts(corpus) == texts(crawled / "without")
     found = verify(Place(str(corpus)))

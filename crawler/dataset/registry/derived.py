@@ -20,10 +20,11 @@ from crawler.storage.files.place import MANIFEST, Place
 from crawler.times import rfc3339
 
 SYNTHETIC_MANIFEST = "synthetic.json"
+CHUNKS = "chunks.json"
 OPERATIONS = {
     "export.json": "dataset export", "mix.json": "dataset mix", "images.json": "dataset images",
     SYNTHETIC_MANIFEST: "llm questions", "across.json": "dataset across",
-    "chunks.json": "dataset chunks",
+    CHUNKS: "dataset chunks",
 }  # fmt: skip
 """Manifests of derived folders, and the operation that writes each, where they do not say it; `across.json` only older
 versions had."""

@@ -11,6 +11,7 @@ import struct
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import orjson
@@ -19,7 +20,7 @@ from crawler.dataset.concerned import raw_pages
 from crawler.dataset.export_formats import INDEX_FILE, read_mds
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.behind import corpora_behind, refusals_of
-from crawler.dataset.registry.derived import is_corpus, standing_hash, versions_in
+from crawler.dataset.registry.derived import CHUNKS, is_corpus, standing_hash, versions_in
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.withdrawals import covers
 from crawler.storage.archive.cdxj import scan
@@ -202,7 +203,8 @@ def _look(place: Place, wanted: Wanted, refused: Refusals, found: Trace) -> None
     versions, stands = versions_in(place), standing_hash(place)
     corpus, tags = is_corpus(place), Registry(place).tags()
     present = _present(place, versions)
-    held: dict[tuple[str, str], Held] = {}
+    cut = versions[stands]["manifest"] == CHUNKS
+    held = _held_in_chunks(place, versions[stands], present, wanted, refused) if cut else {}
     for version in versions.values():
         found.versions += 1
         files = []
@@ -237,15 +239,41 @@ def _present(place: Place, versions: dict[str, Version]) -> dict[str, str]:
 def _held(place: Place, path: str, wanted: Wanted, refused: Refusals) -> Held:
     found = Held(path)
     for record in _records(place, path) if path else ():
-        gone = refused.of_record(record) is not None
-        if not (wanted.matches(record) or (gone and not wanted.names and not wanted.domains)):
-            continue
-        if record.get("text") or "reason" not in record:
-            found.documents += 1
-            found.withdrawn += gone
-        else:
-            found.decisions += 1
+        _count(found, record, wanted, refused)
     return found
+
+
+def _count(found: Held, record: Record, wanted: Wanted, refused: Refusals) -> None:
+    gone = refused.of_record(record) is not None
+    if not (wanted.matches(record) or (gone and not wanted.names and not wanted.domains)):
+        return
+    if record.get("text") or "reason" not in record:
+        found.documents += 1
+        found.withdrawn += gone
+    else:
+        found.decisions += 1
+
+
+def _held_in_chunks(
+    place: Place, version: Version, present: dict[str, str], wanted: Wanted, refused: Refusals
+) -> dict[tuple[str, str], Held]:
+    """A text is refused whole, so each document is put together again; it counts in the file where it begins."""
+    found = {(each["path"], each["sha256"]): Held(each["path"]) for each in version["files"]}
+    rows = ((key, row) for key in found if present.get(key[0]) for row in _records(place, key[0]))
+    for _, pairs in groupby(rows, key=lambda pair: (pair[1]["canonical_url"] or pair[1]["url"], pair[1]["doc_id"])):
+        (key, first), *more = pairs
+        _count(found[key], first | {"text": _joined([first, *(row for _, row in more)])}, wanted, refused)
+    return found
+
+
+def _joined(chunks: Sequence[Record]) -> str:
+    """The text of a document; between its chunks was white space, and some repeat the end of the one before."""
+    parts, end = list[str](), 0
+    for row in chunks:
+        parts.append("\n" if row["start"] > end else "")
+        parts.append(row["text"][max(0, end - row["start"]) :])
+        end = row["end"]
+    return "".join(parts)
 
 
 def _raw_pages(place: Place, refused: Refusals) -> Iterator[Raw]:

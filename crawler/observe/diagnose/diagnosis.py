@@ -130,7 +130,7 @@ def advice(found: Diagnosis) -> list[str]:
 
 def _why_none(found: Diagnosis) -> str:
     if found.by_numbers:
-        return "every rejected document misses several"
+        return "every rejected document fails several"
     return f"policy, fetching{', other settings' if found.notes else ''} or content decided"
 
 
@@ -251,6 +251,7 @@ def _distribution(name: str, kept: Counter[int], rejected: Counter[int]) -> Dist
 def _sentence(lever: Lever, total: int) -> str:
     limit = lever.limit
     profile = f" ({limit.profile})" if limit.profile else ""
-    verb = "keeps" if limit.final else "passes on to the next stages"
-    steps = ", ".join(f"→ {written(step.limit)} {verb} {step.documents} more" for step in lever.relaxed)
-    return f"{limit.setting}{profile} {written(limit.limit)} {steps} (of {total}). {meaning(limit.reason)}"
+    then = "be kept" if limit.final else "reach the next stages"
+    steps = ", ".join(f"{step.documents} with {written(step.limit)}" for step in lever.relaxed)
+    says = f"{limit.setting}{profile} is {written(limit.limit)}: {meaning(limit.reason)}"
+    return f"{says} More pages would {then}: {steps} (of {total})."

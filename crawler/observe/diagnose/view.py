@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from crawler.number import written
+from crawler.number import number_of, written
 from crawler.observe.diagnose.diagnosis import Diagnosis, Distribution, Lever, NearMiss, Step, advice
 from crawler.observe.report.samples import Sample
 from crawler.observe.report.terminal import bar, table_of
@@ -35,7 +35,7 @@ def show(found: Diagnosis, console: Console) -> None:
         ("What would keep more", _lines(advice(found))),
         ("Thresholds, the one that rejects most first", _fitting(console, _levers(found.levers), _lever_lines(found))),
         (
-            "Nearest misses: only this threshold keeps them out",
+            "Nearest misses: pages that fail one threshold only",
             _fitting(console, _near(found.near_misses), _near_lines(found)),
         ),
     ]
@@ -115,7 +115,16 @@ def _lines(sentences: list[str]) -> Text | None:
 def _levers(levers: list[Lever]) -> Table | None:
     table = table_of("left", "left", "right", "right", "right", "left", "left")
     table.columns[0].no_wrap = True
-    _head(table, "", "", "limit", "pages miss it", "nothing else", "moved", "10 % stricter")
+    _head(
+        table,
+        "threshold",
+        "profile",
+        "limit",
+        "pages fail it",
+        "fail no other",
+        "another limit: more kept",
+        "10 % stricter",
+    )
     for lever in levers[:TOP_LEVERS]:
         limit = lever.limit
         table.add_row(
@@ -130,16 +139,12 @@ def _lever_lines(found: Diagnosis) -> Text | None:
     """Up to three lines a threshold: its name, below it what it does, and what it would do elsewhere."""
     lines: list[Text] = []
     for lever in found.levers[:TOP_LEVERS]:
-        limit = lever.limit
+        limit, fail = lever.limit, number_of(lever.missed, "page fails", "pages fail")
         lines.append(Text.assemble(limit.setting, (f" {limit.profile}", "dim")))
-        lines.append(
-            Text(
-                f"  limit {written(limit.limit)}, {lever.missed:,} pages miss it, {lever.alone:,} of them nothing else"
-            )
-        )
+        lines.append(Text(f"  limit {written(limit.limit)}: {fail} it; {lever.alone:,} of them fail no other"))
         moved = [_step(step, "+") for step in lever.relaxed] + ([_step(lever.stricter, "-")] if lever.stricter else [])
         if moved:
-            lines.append(Text(f"  moved {', '.join(moved)}"))
+            lines.append(Text(f"  pages kept with another limit: {', '.join(moved)}"))
     return Text("\n").join(lines) if lines else None
 
 
@@ -150,7 +155,7 @@ def _step(step: Step, sign: str) -> str:
 def _near(misses: list[NearMiss]) -> Table | None:
     table = table_of("left", "right", "right", "left")
     table.columns[0].no_wrap = True
-    _head(table, "", "value", "limit", "")
+    _head(table, "threshold", "value", "limit", "page")
     for miss in misses:
         table.add_row(miss.setting, written(miss.value), written(miss.limit), Text(miss.url, "dim"))
     return table if misses else None
@@ -159,7 +164,9 @@ def _near(misses: list[NearMiss]) -> Table | None:
 def _near_lines(found: Diagnosis) -> Text | None:
     """Two lines a page: what it missed, and below which page it is."""
     lines = [
-        Text.assemble(f"{miss.setting}: {written(miss.value)} for {written(miss.limit)}\n  ", (miss.url, "dim"))
+        Text.assemble(
+            f"{miss.setting}: value {written(miss.value)}, limit {written(miss.limit)}\n  ", (miss.url, "dim")
+        )
         for miss in found.near_misses
     ]
     return Text("\n").join(lines) if lines else None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from crawler.frontier.model import Mode
 from crawler.frontier.overview import Overview
 
 
@@ -37,6 +38,10 @@ GAUGES: dict[str, tuple[str, Callable[[Look], float]]] = {
     "ready_scopes": ("domains whose turn has come", lambda look: sum(s.ready_for > 0 for s in look.view.scopes)),
     "blocked_scopes": ("domains blocked for a while", lambda look: sum(s.blocked_for > 0 for s in look.view.scopes)),
     "paused_scopes": ("domains paused by a person", lambda look: sum(s.paused for s in look.view.scopes)),
+    "mode": (
+        "0 = the crawl runs, 1 = paused, 2 = draining",
+        lambda look: list(Mode).index(look.view.counts.mode),
+    ),
     "workers": ("workers that show signs of life", lambda look: look.view.workers),
     "oldest_ready_seconds": (
         "how long the longest waiting domain has been ready",

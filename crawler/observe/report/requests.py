@@ -156,14 +156,20 @@ def _count(found: dict[tuple[str, str], Brought], record: dict[str, Any], *, kep
         row.reasons[str(record.get("reason"))] += 1
 
 
-def sections(found: list[Brought]) -> Iterator[tuple[str, RenderableType]]:
-    """Title and table for the terminal; nothing where nothing was asked."""
+def sampled(found: list[Brought], of: int) -> str:
+    """What stands behind a title where not every request is looked at. of: those that the accounts have."""
+    read = sum(row.requests for row in found)
+    return f", of {read:,} of {of:,} requests" if read < of else ""
+
+
+def sections(found: list[Brought], of: int = 0) -> Iterator[tuple[str, RenderableType]]:
+    """Title and table for the terminal; nothing where nothing was asked. of: as in `sampled`."""
     if found:
-        domains = by_domain(found)
+        domains, part = by_domain(found), sampled(found, of)
         more = f" ({TOP} of {len(domains):,})" if len(domains) > TOP else ""
-        yield f"Requests by domain, lowest yield first{more}", _domain_table(domains[:TOP])
+        yield f"Requests by domain, most without a document first{more}{part}", _domain_table(domains[:TOP])
         more = f" ({TOP} of {len(found):,})" if len(found) > TOP else ""
-        yield f"Requests by shape of the URL, and their yield{more}", _table(found[:TOP])
+        yield f"Requests by shape of the URL{more}{part}", _table(found[:TOP])
 
 
 def _table(rows: list[Brought]) -> Table:
@@ -183,7 +189,7 @@ def _stay_whole(addresses: Iterable[str]) -> bool:
 
 
 def _domain_table(rows: list[Domain]) -> Table:
-    table = _with_figures("requests", "without yield", "tokens a request")
+    table = _with_figures("requests", "brought no document", "tokens a request")
     table.add_column("domain", overflow="fold", no_wrap=_stay_whole(row.domain for row in rows))
     advises = any(row.excludes for row in rows)
     if advises:

@@ -126,10 +126,10 @@ def _sections(summary: Summary, room: int) -> Iterable[tuple[str, RenderableType
         yield "In quarantine", _quarantine(summary.quarantined)
     types, expected = summary.page_types, summary.confidences
     for title, counts, colour in (
-        (_title("Languages", summary.languages), summary.languages, "green"),
+        (_title("Kept, by language", summary.languages), summary.languages, "green"),
         (WITHHELD, summary.withheld_languages, "magenta"),
         (UNCOVERED, summary.names_uncovered, "yellow"),
-        (_title("Licences", summary.licences), summary.licences, "green"),
+        (_title("Kept, by licence", summary.licences), summary.licences, "green"),
         (f"Page types, as the extractor classifies them{summary.unread_by_model(types)}", types, "green"),
         (f"Expected extraction quality (F1){summary.unread_by_model(expected)}", expected, "green"),
         (summary.annotated, summary.annotations, "green"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from crawler.number import duration, size
+from crawler.number import duration, number_of, size
 from crawler.observe.html import render
 from crawler.observe.report import charts, quarantine
 from crawler.observe.report.accounts import Account, Books
@@ -15,11 +15,13 @@ from crawler.observe.report.balance import Balance
 from crawler.observe.report.charts import Chart
 from crawler.observe.report.duplicates import KINDS, Duplicates, curve_of
 from crawler.observe.report.figures import FIGURES
-from crawler.observe.report.requests import Brought, Domain, by_domain
+from crawler.observe.report.requests import Brought, Domain, by_domain, sampled
 from crawler.observe.report.samples import Sample
 from crawler.observe.report.summary import UNCOVERED, WITHHELD, Summary
 
 _TOP = 30
+_ROWS = 8
+"""Domains, and reasons, that are not folded."""
 _HISTOGRAM_TITLES = {
     "quality_score": "Quality score",
     "language_score": "Language score",
@@ -57,6 +59,15 @@ class Accounting:
 
 
 @dataclass(frozen=True, slots=True)
+class _Grid:
+    """Rows of names and figures."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+@dataclass(frozen=True, slots=True)
 class _Table:
     """Names with their counts; colour: a class of the style sheet."""
 
@@ -74,16 +85,17 @@ def page(
     accounting: Accounting | None = None,
 ) -> str:
     """The report as a complete HTML document."""
-    chosen = list(samples)
+    chosen, brought = list(samples), list(asked)
     seen = duplicates or Duplicates({})
     return render(
         "report.html",
-        title=", ".join(summary.crawls) or "corpus",
+        title=summary.where,
         subtitle=_subtitle(summary),
         share=(("kept", summary.kept), ("not", summary.rejected), ("hold", summary.held)),
         legend=_legend(summary),
         figures=list(_figures(summary)),
-        footer=_footer(summary),
+        footer=f"{number_of(summary.runs, 'run')}, {number_of(summary.workers, 'worker')}: software and configuration",
+        software=_software(summary),
         summary=summary,
         quarantine_meaning=quarantine.MEANING,
         histograms=list(_histograms(summary, accounting.books.lengths if accounting else {})),
@@ -91,15 +103,18 @@ def page(
         accounting=accounting,
         whole=_whole(accounting.books.whole) if accounting else [],
         currency=accounting.books.currency if accounting else "",
-        domains=_domains(accounting.books) if accounting else None,
+        domains=_domains(accounting.books, by_domain(brought)) if accounting else None,
+        most_rows=_ROWS,
+        shown_reasons=_ROWS,
         concentration=_concentration(accounting.balance) if accounting else [],
-        tables=[*_tables(summary), *_requests(list(asked))],
+        tables=list(_tables(summary)),
+        shapes=_shapes(brought, accounting),
         seen=seen,
         kinds=KINDS,
         curve=curve_of(seen.bands) if seen.bands else None,
         samples=[
-            ("Samples: kept", [sample for sample in chosen if sample.kept]),
-            ("Samples: rejected", [sample for sample in chosen if not sample.kept]),
+            ("Kept", [sample for sample in chosen if sample.kept]),
+            ("Rejected", [sample for sample in chosen if not sample.kept]),
         ],
     )
 
@@ -110,8 +125,14 @@ def heights_of(counts: list[int], most: int) -> list[tuple[int, str]]:
 
 
 def _subtitle(summary: Summary) -> str:
-    span = f"{summary.first_crawled_at} – {summary.last_crawled_at}" if summary.first_crawled_at else "nothing yet"
-    return " · ".join(filter(None, (summary.where, span, summary.standing)))
+    first, last = (str(at)[:16].replace("T", " ") for at in (summary.first_crawled_at, summary.last_crawled_at))
+    span = f"fetched {first} to {last} UTC" if summary.first_crawled_at else "nothing yet"
+    crawls = (
+        f"{'crawl' if len(summary.crawls) == 1 else 'crawls'} {', '.join(f'“{name}”' for name in summary.crawls)}"
+        if summary.crawls
+        else ""
+    )
+    return " · ".join(filter(None, (crawls, span, summary.standing)))
 
 
 def _legend(summary: Summary) -> str:
@@ -136,10 +157,9 @@ def _figures(summary: Summary) -> Iterator[tuple[str, str]]:
 def _tables(summary: Summary) -> Iterator[_Table]:
     types = summary.page_types
     for title, counts, colour in (
-        ("Domains", summary.domains, "kept"),
         (f"Not kept, by domain: {summary.not_kept}", summary.rejected_domains, "not"),
-        ("Languages", summary.languages, "kept"),
-        ("Licences", summary.licences, "kept"),
+        ("Kept, by language", summary.languages, "kept"),
+        ("Kept, by licence", summary.licences, "kept"),
         ("Personal data, redacted (documents)", summary.pii_types, "kept"),
         (WITHHELD, summary.withheld_languages, "not"),
         (UNCOVERED, summary.names_uncovered, "not"),
@@ -155,21 +175,15 @@ def _tables(summary: Summary) -> Iterator[_Table]:
             yield _Table(title + more, list(counts.items())[:_TOP], max(counts.values()), colour)
 
 
-def _requests(asked: list[Brought]) -> Iterator[_Table]:
+def _shapes(asked: list[Brought], accounting: Accounting | None) -> _Table | None:
+    if not asked:
+        return None
     rows = [
         (f"{b.shape}: {b.kept:,} kept, {b.tokens_a_request:,.0f} tokens a request", b.requests) for b in asked[:_TOP]
     ]
-    if rows:
-        domains = [(_domain_line(d), d.requests) for d in by_domain(asked)[:_TOP]]
-        yield _Table("Requests by domain, lowest yield first", domains, max(n for _, n in domains), "not")
-        more = f" ({_TOP} of {_n(len(asked))})" if len(asked) > _TOP else ""
-        yield _Table(f"Requests by shape of the URL{more}", rows, rows[0][1], "kept")
-
-
-def _domain_line(domain: Domain) -> str:
-    worth = f"{domain.tokens / domain.requests:,.0f} tokens a request"
-    said = f"{domain.domain}: {domain.fruitless:,} without yield, {worth}"
-    return said + (f"; exclude in the allowlist: {', '.join(domain.excludes)}" if domain.excludes else "")
+    part = sampled(asked, accounting.books.whole.counts.get("requests", 0)) if accounting else ""
+    more = f" ({_TOP} of {_n(len(asked))})" if len(asked) > _TOP else ""
+    return _Table(f"Requests by shape of the URL{more}{part}", rows, rows[0][1], "kept")
 
 
 def _histograms(summary: Summary, lengths: Mapping[str, Mapping[str, int]]) -> Iterator[Chart]:
@@ -200,15 +214,18 @@ def _whole(account: Account) -> list[tuple[str, str]]:
     return [(FIGURES[name].label, FIGURES[name].show(figures[name])) for name in _WHOLE if figures[name] is not None]
 
 
-def _domains(books: Books) -> tuple[list[str], list[list[str]], str]:
-    """Headings, rows and title of the table of domains."""
+def _domains(books: Books, asked: list[Domain]) -> _Grid:
+    """Of all records; where a kind of URL brought nothing, with the paths to leave out."""
+    excludes = {domain.domain: ", ".join(domain.excludes) for domain in asked if domain.excludes}
     rows = [
         [account.name, *(FIGURES[name].show(account.figures()[name]) for name in _DOMAIN_COLUMNS)]
+        + ([excludes.get(account.name, "")] if excludes else [])
         for account in books.groups["domain"][:_TOP]
     ]
     count = len(books.groups["domain"])
     more = f" ({_TOP} of {_n(count)})" if count > _TOP else ""
-    return ["domain", *(FIGURES[name].label for name in _DOMAIN_COLUMNS)], rows, f"Requests and their yield{more}"
+    columns = ["domain", *(FIGURES[name].label for name in _DOMAIN_COLUMNS)]
+    return _Grid(f"Requests by domain{more}", columns + (["exclude in the allowlist"] if excludes else []), rows)
 
 
 def _concentration(balance: Balance) -> list[list[str]]:
@@ -220,9 +237,9 @@ def _concentration(balance: Balance) -> list[list[str]]:
     return rows
 
 
-def _footer(summary: Summary) -> str:
+def _software(summary: Summary) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in summary.versions.items())
-    return f"{summary.runs} run(s), {summary.workers} worker(s) · {versions} · {' '.join(summary.config_digests)}"
+    return f"{versions} · {' '.join(summary.config_digests)}"
 
 
 def _n(number: int) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import fsspec
 
 from crawler.decompress import unpack
+from crawler.number import number_of
 from crawler.storage.archive.names import INSIDE, LISTS, inside, is_archive, is_beside, shown
 from crawler.storage.archive.remote import by_age, is_web, open_archive, options, protocols, said
 from crawler.storage.files.errors import StorageError, refuse_password
@@ -28,6 +29,13 @@ class Found:
 
     archives: list[str]
     others: list[str]
+
+    @property
+    def passed_over(self) -> str:
+        """A sentence on the others, where there are some."""
+        return (
+            f"{number_of(len(self.others), 'file')} not read, such as {shown(self.others[0])}: no archive by its name"
+        )
 
 
 def expand(pattern: str, *, anonymous: bool = False, base: str = "") -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from crawler.number import number_of
 from crawler.storage.files.place import MANIFEST, Place
 
 logger = logging.getLogger(__name__)
@@ -23,10 +24,10 @@ def warn_of_missing_files(place: Place) -> None:
     """Say it once, at the start: the pages in such a file keep their verdicts, and nobody fetches them again."""
     if missing := missing_files(place):
         logger.warning(
-            "%s: %d file(s) that the manifest lists are missing or incomplete, %s for one: their pages count as kept "
-            "or rejected and are not fetched again; `gristmill dataset verify %s` names each, restore them from a copy",
+            "%s: %s that the manifest lists: missing or incomplete (such as %s). Their pages count as kept or rejected "
+            "and are not fetched again; `gristmill dataset verify %s` names each file, restore them from a copy",
             place.url,
-            len(missing),
+            number_of(len(missing), "file"),
             missing[0],
             place.url,
         )

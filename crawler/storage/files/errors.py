@@ -48,12 +48,23 @@ def unwritten(path: object, error: OSError) -> StorageError:
     """A file that could not be written: what people are told, with the way out."""
     if error.errno in _NO_DESCRIPTOR:
         return StorageError(f"{path}: {of_this_machine(error)}")
+    if isinstance(error, NotADirectoryError):
+        return StorageError(f"{path}: a file stands where a folder is needed; give another path")
     if isinstance(error, FileNotFoundError):
         way = "It was removed, or a folder above it, while it was in use: restore it from a copy"
     else:
         way = "What was committed stays readable; free space or fix permissions on that disk"
     said = f"{error.strerror or error}. {way}, then run the same command again to resume"
     return RemovedError(path, said) if isinstance(error, FileNotFoundError) else StorageError(f"{path}: {said}")
+
+
+def unmade(name: str, folder: object, error: BaseException | None) -> StorageError:
+    """A folder that cannot be made or written where it was asked for. name: what gave it, such as `--out `."""
+    if isinstance(error, OSError) and error.errno in _NO_DESCRIPTOR:
+        return StorageError(f"{folder}: {of_this_machine(error)}")
+    said = getattr(error, "strerror", None) or error
+    return StorageError(f"{name}{str(folder)!r} cannot be written ({said}): give a folder that "
+                        "this user may make and write to, on a disk with free space")  # fmt: skip
 
 
 def denied(error: PermissionError) -> str:

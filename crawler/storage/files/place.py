@@ -19,7 +19,7 @@ import fsspec
 import orjson
 from fsspec.utils import tokenize
 
-from crawler.storage.files.errors import StorageError, refuse_password
+from crawler.storage.files.errors import StorageError, refuse_password, unmade
 from crawler.storage.files.journal import create_file, indented, replace_file
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.types import Manifest
@@ -98,11 +98,14 @@ class Place:
         Raises: StorageError where the folder holds somebody else's files, another format, or cannot be written.
         """
         self._check_foreign()
-        with self._errors("create"):
+        try:
             for folder in (LEDGERS, *FOLDERS):  # first what tells another worker, who begins meanwhile, whose they are
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
             _check_writable(self.root)
-            if self.remote:
+        except OSError as error:
+            raise unmade("CORPUS_SPOOL_DIR=" if self.remote else "CORPUS_DIR=", self.root, error) from error
+        if self.remote:
+            with self._errors("create"):
                 self._fs.makedirs(self._base, exist_ok=True)
 
     def _check_foreign(self) -> None:

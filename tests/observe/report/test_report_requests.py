@@ -60,7 +60,11 @@ def test_terminal_page_and_numbers_show_the_same(folder):
 
 
 def test_a_large_corpus_is_read_in_part(folder):
-    assert sum(row.requests for row in requests.read(folder, most_records=4)) < 13
+    found = report.read(folder, most_records=4)
+    read = sum(row.requests for row in found.requests)
+    assert read < 13
+    report.write(found)
+    assert f"Requests by shape of the URL, of {read} of 13 requests" in (Path(folder) / "report.html").read_text()
 
 
 def test_a_domain_has_the_sums_of_its_shapes_in_all_three_forms(folder):
@@ -72,8 +76,9 @@ def test_a_domain_has_the_sums_of_its_shapes_in_all_three_forms(folder):
     (line,) = [line for line in out.getvalue().splitlines() if line.split()[:4] == ["13", "9", "46", "a.test"]]
     assert line.split()[4] == "/*?*page="
     report.write(found)
-    told = "a.test: 9 without yield, 46 tokens a request; exclude in the allowlist: /*?*page="
-    assert told in (Path(folder) / "report.html").read_text()
+    page = (Path(folder) / "report.html").read_text()
+    row = next(row for row in page.split("<tr>") if row.startswith("<td>a.test</td>"))
+    assert ">13<" in row and ">46<" in row and ">/*?*page=<" in row
     (row,) = json.loads((Path(folder) / "stats.json").read_text())["requests_by_domain"]
     assert (row["requests"], row["fruitless"], row["tokens"], row["excludes"]) == (13, 9, 600, ["/*?*page="])
 
@@ -127,5 +132,5 @@ def test_no_word_of_a_heading_is_broken_in_a_terminal_of_60_columns(excludes):
     for table in (requests._table(found), requests._domain_table(domains)):
         Console(file=out, width=58).print(table)
     words = set(out.getvalue().split())
-    assert words >= {"requests", "without", "yield", "tokens", "request", "kept", "shape", "domain"}, out.getvalue()
+    assert words >= {"requests", "brought", "document", "tokens", "request", "kept", "shape", "domain"}, out.getvalue()
     assert ("allowlist" in words) == bool(excludes), "a column without an answer is left out"

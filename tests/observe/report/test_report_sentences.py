@@ -145,7 +145,7 @@ def by_domain(t):
 
 
 def shapes(t):
-    yield t.terminal, "Requests by shape of the URL, and their yield"
+    yield t.terminal, "Requests by shape of the URL"
     yield t.page, "Requests by shape of the URL"
 
 
