@@ -114,7 +114,7 @@ def test_too_few_labels_or_sites_are_a_sentence(labels, tmp_path):
              for n in range(30) for good in (True, False)]  # fmt: skip
     with pytest.raises(InputError, match="of one site"):
         usable(read(labels(*found, many=0)), "judge more")
-    with pytest.raises(InputError, match=r"at least 10 of each.*of one site") as both:
+    with pytest.raises(InputError, match=r"(?s)at least 10 of each.*of one site") as both:
         usable(read(labels(*found[:6], many=0)), "judge more")
     assert len(both.value.problems) == 2, "who judges more pages learns at once of the sites"
 

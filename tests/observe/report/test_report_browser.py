@@ -104,7 +104,7 @@ def test_on_paper_everything_is_there_unfolded_and_black_on_white(pages: dict[st
     unfold(page)
     for title in page.locator("h2, h3").all_inner_texts():
         assert title[:30] in " ".join(text.split()), title
-    assert "kept page" in text, "what stands in a folded part"
+    assert "Herfindahl index" in " ".join(text.split()), "what stands in a folded part"
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     page.close()
