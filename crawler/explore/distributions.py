@@ -22,7 +22,7 @@ FIGURES: tuple[tuple[str, str], ...] = (
     ("domain", "Domain"),
     ("quality_score", "Quality score"),
     ("token_estimate", "Tokens per document"),
-    ("reason", "Reason for rejecting"),
+    ("reason", "Reason, where not kept"),
     ("crawled_at", "Fetched"),
     ("pub_date", "Published, as the page says"),
     ("license_tag", "Licence"),

@@ -120,13 +120,15 @@ def way(record: Record, evidence: Mapping[str, Any]) -> Iterable[tuple[str, str]
     if not record.get("optout_signals"):
         yield "Opt-out statements", "none" if record.get("noai_checked") else "not checked"
     yield "Basis", ", ".join(_basis(record)) or "no licence recorded"
-    yield "Fetched", f"{record.get('crawled_at') or 'never'} by {record.get('worker_id') or '?'}"
+    by = f" by {record['worker_id']}" if record.get("worker_id") else ""
+    yield "Fetched", f"{record.get('crawled_at') or 'never'}{by}"
     if record.get("http_status"):
         yield "Answer", f"{record['http_status']} {record.get('content_type') or ''}"
     if record.get("extractor"):
         yield "Text by", f"{record['extractor']} ({record.get('method_used')})"
     if record.get("language"):
-        yield "Language", f"{record['language']} ({record.get('language_score')})"
+        score = record.get("language_score")
+        yield "Language", record["language"] + ("" if score is None else f" ({score})")
     if passed := stages_passed(record):
         yield "Passed", ", ".join(passed)
     if "reason" in record:

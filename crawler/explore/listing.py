@@ -90,14 +90,13 @@ def _with_text(catalogue: Catalogue, wanted: Filter, total: int, clock: Callable
             )
         ]
         for key, text in sorted(catalogue.texts(keys)):
-            folded = text.casefold()
-            if len(hits) < PAGE and all(needle in folded for needle in needles):
+            if len(hits) == PAGE:
+                break
+            folded, last, searched = text.casefold(), key, searched + 1
+            if all(needle in folded for needle in needles):
                 hits[key] = context(text, needles[0])
-            if len(hits) < PAGE:
-                last, searched = key, searched + 1
         if len(keys) < _CHUNK and len(hits) < PAGE:
             return Listing(_rows(catalogue, hits), total, None, searched)
-    last = [*hits][-1] if len(hits) == PAGE else last
     cursor = orjson.dumps([last, last]).decode()
     return Listing(_rows(catalogue, hits), total, replace(wanted, after=cursor), searched)
 
