@@ -184,7 +184,7 @@ def take_back(target: Place, *, existed: bool) -> None:
     for path in list(target.root.iterdir()) if existed else [target.root]:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
-        else:
+        elif path.exists():  # a name below a file is none that could be removed
             path.unlink(missing_ok=True)
 
 
