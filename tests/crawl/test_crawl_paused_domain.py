@@ -10,7 +10,6 @@ import os
 import signal
 import sys
 import time
-from itertools import permutations
 
 import pytest
 
@@ -88,8 +87,12 @@ def test_a_signal_to_a_crawl_that_waits_for_a_paused_domain_ends_it_cleanly(craw
     assert status(redis_url)["queued"] > 150
 
 
-@pytest.mark.parametrize("order", list(permutations(("pause", "end", "kill"))), ids=" then ".join)
-def test_in_whatever_order_a_crawl_is_paused_ended_and_killed_no_file_stays_unfinished(crawl, redis_url, order):
+ORDERS = [("pause", "end", "kill"), ("end", "kill", "pause"), ("kill", "pause", "end")]
+"""Each event comes first, second and last once."""
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=" then ".join)
+def test_whatever_comes_first_of_a_pause_an_end_and_a_kill_no_file_stays_unfinished(crawl, redis_url, order):
     site = Site("127.0.0.1", pages=24)
     site.start()
     seeds = {"url": ",".join(sorted(site.urls()))}
