@@ -106,7 +106,7 @@ def _perplexity(question: str, every: list[Example]) -> None:
 def _row(name: str, known: list[Example], unseen: list[Example]) -> float | None:
     started = time.process_time()
     try:
-        made: Trained = train(usable(Examples(known), ""))
+        made: Trained = train(usable(Examples(found=known), ""))
     except InputError as error:
         print(f"| {name} | {len(known)} | | {error.problems[0]} | | | | |")
         return None
