@@ -7,16 +7,20 @@ from pathlib import Path
 import pytest
 
 from crawler.config import StorageConfig, from_mapping
+from crawler.dataset.living import Living
 from crawler.dataset.verify import verify
+from crawler.operations import exclude
 from crawler.spark.inputs import inputs_of
 from crawler.spark.job import fields_of, work_folder
 from crawler.spark.output import DRAFTS, Output, Written, write_parts
 from crawler.spark.partition import Line
 from crawler.storage.corpus.manifest import start_run
+from crawler.storage.corpus.version import manifest_hash, versions_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import Record, encode
 from crawler.storage.types import Run
+from tests.support.operations import answer_of
 from tests.support.three_domains import Folder, fill
 
 CONFIG = from_mapping({})
@@ -49,7 +53,9 @@ def write(place: Place, records: list[Record], **storage: object) -> list[Writte
 
 @pytest.mark.parametrize("url", ["{}/out", "memory://spark-out"])
 @pytest.mark.parametrize("shard_format", ["jsonl.zst", "parquet"])
-def test_files_of_tasks_become_a_corpus_here_and_in_a_store(tmp_path, records, url, shard_format):
+def test_files_of_tasks_become_a_corpus_here_and_in_a_store(
+    tmp_path: Path, records: list[Record], url: str, shard_format: str
+) -> None:
     place = Place(url.format(tmp_path) + shard_format, str(tmp_path / "spool"))
     with Output(place, [], [], []) as output:
         lost = write(place, records)  # a task that ran twice
@@ -67,7 +73,9 @@ def test_files_of_tasks_become_a_corpus_here_and_in_a_store(tmp_path, records, u
     assert index == ([] if place.remote else [f"{path.partition('/')[2]}.parquet" for path in kept])
 
 
-def test_a_job_that_fails_leaves_nothing_and_one_that_finds_files_touches_none(tmp_path, records):
+def test_a_job_that_fails_leaves_nothing_and_one_that_finds_files_touches_none(
+    tmp_path: Path, records: list[Record]
+) -> None:
     place = Place(str(tmp_path / "out"))
     with pytest.raises(RuntimeError, match="no disk"), Output(place, [], [], []):
         write(place, records)
@@ -83,7 +91,7 @@ def test_a_job_that_fails_leaves_nothing_and_one_that_finds_files_touches_none(t
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
 
 
-def test_a_source_that_changes_meanwhile_ends_the_job(tmp_path, records):
+def test_a_source_that_changes_meanwhile_ends_the_job(tmp_path: Path, records: list[Record]) -> None:
     source, place = Place(str(tmp_path / "source")), Place(str(tmp_path / "out"))
     with (
         pytest.raises(StorageError, match="a corpus changed while it was read"),
@@ -94,7 +102,22 @@ def test_a_source_that_changes_meanwhile_ends_the_job(tmp_path, records):
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_read_is_found_and_what_cannot_be_is_said(tmp_path):
+def test_what_a_source_withdraws_after_the_job_is_refused_in_its_corpus_too(
+    tmp_path: Path, records: list[Record]
+) -> None:
+    source, place = Place(str(tmp_path / "source")), Place(str(tmp_path / "out"))
+    with Output(place, [source], [], [source]) as output:
+        output.stand("c-w", a_run(records), write(place, records))
+    assert verify(place).damage == []
+    assert {run["kind"] for run in place.manifest()["runs"]} == {"crawl", "replay"}
+    (parent,) = versions_of(place)[manifest_hash(place)]["parents"]
+    assert parent == {"sha256": manifest_hash(source), "place": "../source"}
+    wish = ("--url", records[0]["url"], "--reason", "a letter", "--yes")
+    assert not answer_of(exclude.WORK, *wish, source.url).problems
+    assert [record["url"] for record in Living(place).kept()] == [record["url"] for record in records[1:]]
+
+
+def test_what_is_read_is_found_and_what_cannot_be_is_said(tmp_path: Path) -> None:
     fill(tmp_path / "source")
     (tmp_path / "a.jsonl").write_text('{"text": "A text.", "url": "https://a.org/"}\n')
     found = inputs_of([], [str(tmp_path / "source"), str(tmp_path / "a.jsonl")], {})
@@ -109,7 +132,7 @@ def test_what_is_read_is_found_and_what_cannot_be_is_said(tmp_path):
         fields_of(["text=content", "content"])
 
 
-def test_tables_of_spark_lie_in_the_corpus_or_where_somebody_says(tmp_path):
+def test_tables_of_spark_lie_in_the_corpus_or_where_somebody_says() -> None:
     assert work_folder("/data/out", None) == "file:///data/out/.spark/tables"
     assert work_folder("hdfs:///out", None) == "hdfs:///out/.spark/tables"
     assert work_folder("s3://b/out", "hdfs:///tmp").startswith("hdfs:///tmp/spark-")
