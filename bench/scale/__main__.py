@@ -4,7 +4,8 @@
 
 Prints CPU seconds and memory of the rounds alone (the documents are made and stored by another process), and with
 `--check` whether every verdict, owner and similarity is that of `MemoryIndex`. `files --folder F` takes real ones
-(`files.py`); `--spark MASTER …` runs the same rounds there, too, and `--kill` kills an executor in mid-job.
+(`files.py`); `--spark MASTER …` runs the same rounds there, too; `--trouble kill` kills an executor in mid-job,
+`stall` lets one stand still.
 """
 
 from __future__ import annotations
@@ -36,9 +37,8 @@ def main() -> int:
         for number, partitions in enumerate(options.partitions if options.spark else ()):
             others[f"spark_{partitions}"] = out = folder / f"spark-{number}"
             work = folder / f"work-{number}"
-            said = _apart(
-                cluster.rounds, folder / STORED, work, out, options.spark, partitions, options.kill and not number
-            )
+            trouble = "" if number else options.trouble
+            said = _apart(cluster.rounds, folder / STORED, work, out, options.spark, partitions, trouble)
             result |= {f"{key}_{partitions}": value for key, value in said.items()}
         result |= _apart(differing, folder, others) if options.check else {}
         if options.peer:
@@ -57,7 +57,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--check", action="store_true", help="compare with MemoryIndex")
     parser.add_argument("--spark", metavar="MASTER", help="in Spark, too: local[2], local-cluster[2,1,1024]")
     parser.add_argument("--partitions", type=int, nargs="+", default=[4], help="of Spark, a run for each")
-    parser.add_argument("--kill", action="store_true", help="kill an executor in Spark's first run")
+    parser.add_argument("--trouble", choices=("kill", "stall"), default="", help="of an executor in Spark's first run")
     parser.add_argument("--peer", action="store_true", help="files: the same texts through datatrove's MinHash")
     options = parser.parse_args()
     if options.peer and options.folder is None:

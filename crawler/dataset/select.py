@@ -154,7 +154,7 @@ def select(
         raise StorageError(f"no document of {counts['read']:,} meets every condition; nothing was written")
     with ExitStack() as stack:
         stack.callback(take_back, target, existed=target.root.exists())
-        target.begin("dataset select")
+        target.begin("gristmill dataset select")
         inherit([(source, manifest_sha256)], target)
         ledger = Ledger(target, WRITER)
         shards = _writer(target, ledger, files, max_bytes, max_documents)

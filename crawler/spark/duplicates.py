@@ -17,7 +17,7 @@ from crawler.dedup.make import make_index
 from crawler.dedup.rounds import bucket_keys
 from crawler.dedup.verdict import judge, verdict_of
 from crawler.document import Document
-from crawler.spark.partition import Claim, Duplicate, Judged, Place, Unread, claim_of, is_candidate, order_of
+from crawler.spark.partition import Claim, Duplicate, Judged, Place, Read, claim_of, is_candidate, order_of
 
 VERDICTS = """
 SELECT gone.ord AS ord, owner, exact, agreeing FROM gone JOIN texts ON owned_by = texts.ord
@@ -32,7 +32,7 @@ def asks_server(config: Config) -> bool:
     return bool(config.dedup.redis_url or config.crawl.redis_url)
 
 
-def texts_of(config: Config, items: Iterable[Judged | Unread]) -> Iterator[Row]:
+def texts_of(config: Config, items: Iterable[Judged | Read]) -> Iterator[Row]:
     """Inside an executor: what the documents that the stages would keep are compared by."""
     questions = Questions(config.dedup)
     for item in items:

@@ -13,7 +13,7 @@ from typing import Any
 from crawler.dataset.pages import identity, page_key, page_name
 from crawler.dataset.supersede import standing_of
 from crawler.document import Document, Drop
-from crawler.spark.partition import Duplicate, Flags, Judged, Unread, order_of
+from crawler.spark.partition import Duplicate, Flags, Judged, Read, order_of
 
 _NAMED = ("url", "canonical_url", "crawl_id", "worker_id", "doc_id", "crawled_at", "warc_file", "warc_offset")
 
@@ -33,7 +33,7 @@ class PageVersions:
     withdrawn: bool
 
 
-def visits(items: Iterable[Judged | Unread]) -> Iterator[tuple[int, Visit]]:
+def visits(items: Iterable[Judged | Read]) -> Iterator[tuple[int, Visit]]:
     """Order and page of every version, with what has to be known of it."""
     for item in items:
         if isinstance(item, Judged):

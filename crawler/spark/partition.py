@@ -1,4 +1,4 @@
-"""What runs inside a Spark executor: archives in, judged documents out, by the same chain as crawl and replay.
+"""What runs inside a Spark executor: files in, judged documents out, by the same chain as crawl and replay.
 
 Neither Scrapy nor pyspark is imported here, so the module is tested without a cluster, and an executor's Python process
 holds the stages' models and nothing else.
@@ -7,31 +7,33 @@ holds the stages' models and nothing else.
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from types import FrameType
 from typing import NoReturn, Protocol
 
 from crawler.config import Config
 from crawler.dataset.exclude import without_text
-from crawler.dataset.refused import Refusals
+from crawler.dataset.mix.sources import synthetic_of
+from crawler.dataset.refused import PASSED, Refusals
 from crawler.document import Document, Drop, DropReason
-from crawler.documents.from_archive import compare_with_past, document_from_archive
+from crawler.documents.from_archive import compare_with_past, document_of_problem
 from crawler.pool.cpu_limit import PATIENCE
+from crawler.spark.inputs import ARCHIVED, THEIRS, Given, Input, Page, document_of, read_given
 from crawler.spark.isolation import CrashError, isolated
 from crawler.stages.chain import READING, STAGES, Chain
-from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, read_archive
-from crawler.storage.files.errors import ArchiveError
-from crawler.storage.files.place import HELD, HELD_KINDS
-from crawler.storage.files.records import encode, held_kind, holding_of, record_of, rejection_of
-
-KEPT, REJECTED = "kept", "rejected"
-FOLDERS = (KEPT, REJECTED, *(f"{HELD}/{kind}" for kind in HELD_KINDS))
+from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
+from crawler.storage.archive.remote import members_of
+from crawler.storage.corpus.sources import hashes_of
+from crawler.storage.files.errors import ArchiveError, StorageError
+from crawler.storage.files.place import HELD, REJECTED, SHARDS
+from crawler.storage.files.records import Record, encode, held_kind, holding_of, record_of, rejection_of
+from crawler.storage.types import Origin
 
 Place = tuple[int, int]
-"""Number of the archive and number of the page in it: the order in which replay meets the pages."""
+"""Number of the file and number of the page in it: the order in which a replay meets the pages."""
 
 
 @dataclass(slots=True)
@@ -43,13 +45,15 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
-    """What an archive held and nobody could read. `whole`: the archive, or one in a WACZ, or its end."""
+class Read:
+    """A file that was read: its SHA-256, where it is on a disk here, what it says of itself, and why the rest of it
+    could not be read; all may be empty.
+    """
 
-    archive: str
-    offset: int
-    what: str
-    whole: bool = False
+    name: str
+    sha256: str = ""
+    origin: Origin = field(default_factory=Origin)
+    unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +78,9 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One finished record. kind: one of `FOLDERS`; reason: "stage/reason" or empty; json: without line feed."""
+    """One finished record. kind: the folder that it goes to; json: with line feed."""
 
     kind: str
-    reason: str
     json: bytes
 
 
@@ -96,71 +99,126 @@ Part = Judged | Duplicate | Flags
 """What is known of one place; the document comes last."""
 
 
-class Refused(Protocol):
-    """What was withdrawn, as Spark brings it to every executor: a broadcast variable."""
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What may not be written. refusals: of all corpora that were asked; expired: by corpus, what was too old in it."""
+
+    refusals: Refusals = field(default_factory=Refusals)
+    expired: Mapping[str, Refusals] = field(default_factory=dict)
+
+    def verdict_on(self, given: Given) -> Drop | None:
+        """Whether a document that a file has may be used at all: what is not asked of an archived page."""
+        if (refusal := self.refusals.of_record(given.record)) is not None:
+            return _PASSED if refusal is PASSED else refusal.drop
+        expired = self.expired.get(given.file.corpus)
+        return _EXPIRED if expired is not None and expired.has_passed(given.record) else None
+
+    def judge(self, doc: Document, config: Config) -> Document:
+        """The document with the verdict that the pipeline step `withdrawn` would give it."""
+        refusal = self.refusals.of_document(doc, config.dedup)
+        if refusal is not None and (doc.verdict is None or doc.text_allowed):
+            doc.verdict = refusal.drop
+        return doc
+
+
+_PASSED = Drop("policy", DropReason.WITHDRAWN, "a later visit found the page gone, moved or closed to us")
+_EXPIRED = Drop("policy", DropReason.WITHDRAWN, "it was older than its corpus lets documents become")
+
+
+class Broadcast(Protocol):
+    """What Spark brings to every executor."""
 
     @property
-    def value(self) -> Refusals:
-        """Of the corpus of the configuration, and of those whose archives are read."""
+    def value(self) -> Refused:
+        """The same everywhere."""
+        ...
 
 
 def judge(
     config: Config,
-    archives: Iterable[tuple[int, str]],
+    files: Iterable[tuple[int, Input]],
     careful: Callable[[], bool] = bool,
     *,
-    refused: Refused | None = None,
-) -> Iterator[Judged | Unread]:
-    """Read the numbered archives and take every page through the header policy and all stages, in archive order.
+    refused: Broadcast | None = None,
+    fields: Mapping[str, str] | None = None,
+) -> Iterator[Judged | Read]:
+    """Read the numbered files and take every page through the header policy and all stages, in their order; behind the
+    last page of each comes its `Read`.
 
-    Nothing is raised for an archive's or a page's sake: what cannot be read comes back as `Unread`, what a stage cannot
-    digest as a verdict, and so does a page that `refused` names. `careful` says whether an earlier try has died here:
-    every page then has a process of its own.
+    Nothing is raised for a file's or a page's sake: a record that cannot be read, a page that a stage cannot digest and
+    one that `refused` names have their verdicts. `careful` says whether an earlier try has died here: every page then
+    has a process of its own. fields: of documents of others, our name → theirs.
     """
+    known = Refused() if refused is None else refused.value
     judge_one = judge_carefully if careful() else judge_page
+    for number, file in files:
+        count = 0
+        for item in _archived(file.name, config) if file.kind == ARCHIVED else _given(file, fields or {}):
+            if isinstance(item, Read):
+                yield item
+                continue
+            if isinstance(item, ReadProblem):
+                doc = document_of_problem(item, config)
+            elif isinstance(item, Given) and (verdict := known.verdict_on(item)) is not None:
+                doc = _given_up(_bare(config, item), verdict)
+            else:
+                doc = judge_one(config, item)
+            yield Judged((number, count), known.judge(doc, config))
+            count += 1
+
+
+def _archived(name: str, config: Config) -> Iterator[ArchivedResponse | ReadProblem | Read]:
+    try:
+        names = members_of(name)
+    except ArchiveError as error:
+        yield Read(name, unread=str(error))
+        return
     limit = max(config.policy.max_body_bytes, config.documents.max_bytes)
-    for number, name in archives:
-        problems: list[ReadProblem] = []
-        unread: list[ArchiveError] = []
-        pages = read_archive(name, on_problem=problems.append, on_unread=unread.append, revisits=True, max_bytes=limit)
-        for count, response in enumerate(pages):
-            doc = judge_one(config, response)
-            yield Judged((number, count), doc if refused is None else _unless_refused(doc, refused.value, config))
-        yield from (Unread(p.file, p.offset, p.what) for p in problems)
-        yield from (Unread(name, 0, str(error), whole=True) for error in unread)
+    for member in names:
+        archive, unread = Archive(member, max_bytes=limit), ""
+        try:
+            yield from archive
+        except ArchiveError as error:
+            unread = str(error)
+        yield Read(member, _sha256(member), archive.origin, unread)
 
 
-def _unless_refused(doc: Document, refused: Refusals, config: Config) -> Document:
-    """The document with the verdict that the pipeline step `withdrawn` would give it."""
-    refusal = refused.of_document(doc, config.dedup)
-    if refusal is not None and (doc.verdict is None or doc.text_allowed):
-        doc.verdict = refusal.drop
-    return doc
+def _given(file: Input, fields: Mapping[str, str]) -> Iterator[Given | ReadProblem | Read]:
+    unread = ""
+    try:
+        yield from read_given(file, fields)
+    except StorageError as error:
+        unread = str(error)
+    yield Read(file.name, _sha256(file.name) if file.kind == THEIRS else "", unread=unread)
 
 
-def judge_page(config: Config, response: ArchivedResponse) -> Document:
+def _sha256(name: str) -> str:
+    return hashes_of([name]).get(name, "")
+
+
+def judge_page(config: Config, page: Page) -> Document:
     """One page through header policy and stages, as the stage pool does it: same limit, same verdict beyond it."""
     seconds = config.crawl.stage_timeout_seconds
     try:
-        doc = compare_with_past(_through(config, response, STAGES, seconds), config)
+        doc = compare_with_past(_through(config, page, STAGES, seconds), config)
     except _OverdueError:
         verdict = Drop("stages", DropReason.STAGE_TIMEOUT, f"longer than {seconds:g} s of CPU time")
-        doc = _given_up(_salvage(config, response, seconds), verdict)
+        doc = _given_up(_salvage(config, page, seconds), verdict)
     doc.links = []  # nobody follows them here, and they would travel with the document
     return doc
 
 
-def judge_carefully(config: Config, response: ArchivedResponse) -> Document:
+def judge_carefully(config: Config, page: Page) -> Document:
     """`judge_page` in a process of its own: a page that kills it is rejected, as by the stage pool."""
     _chain(config)  # once, here, for every fork
     try:
-        return isolated(partial(judge_page, config, response))
+        return isolated(partial(judge_page, config, page))
     except CrashError as error:
         verdict = Drop("stages", DropReason.STAGE_CRASHED, f"worker process ended: {error}")
     try:
-        doc = isolated(partial(_salvage, config, response, config.crawl.stage_timeout_seconds))
+        doc = isolated(partial(_salvage, config, page, config.crawl.stage_timeout_seconds))
     except CrashError:
-        doc = _bare(config, response)
+        doc = _bare(config, page)
     return _given_up(doc, verdict)
 
 
@@ -170,17 +228,12 @@ def claim_of(judged: Judged) -> Claim:
     return Claim(judged.place, doc.canonical_url or doc.url, doc.doc_id, doc.signature, doc.shingle_count)
 
 
-def is_unread(item: Judged | Unread) -> bool:
-    """True for a place in an archive that could not be read."""
-    return isinstance(item, Unread)
+def is_read(item: Judged | Read) -> bool:
+    """True for what is said of a file."""
+    return isinstance(item, Read)
 
 
-def is_kind(kind: str, line: Line) -> bool:
-    """True for a record of this kind."""
-    return line.kind == kind
-
-
-def is_candidate(item: Judged | Unread) -> bool:
+def is_candidate(item: Judged | Read) -> bool:
     """True for a document that the stages would keep."""
     return isinstance(item, Judged) and item.doc.verdict is None
 
@@ -195,7 +248,7 @@ def archive_of(key: tuple[int, int]) -> int:
     return key[0] >> 32
 
 
-def keyed(part: Judged | Unread) -> Iterator[tuple[tuple[int, int], Part]]:
+def keyed(part: Judged | Read) -> Iterator[tuple[tuple[int, int], Part]]:
     """A document, to be sorted behind what else is known of its place."""
     if isinstance(part, Judged):
         yield (order_of(part.place), 1), part
@@ -232,12 +285,15 @@ def finish(config: Config, judged: Judged, duplicate: Duplicate | None = None, *
         doc.verdict, doc.dup_of, doc.dup_similarity = duplicate.verdict, duplicate.dup_of, duplicate.dup_similarity
     if doc.verdict is None:
         if (hold := doc.hold) is not None:
-            kind = f"{HELD}/{held_kind(hold.reason)}"
-            return Line(kind, f"{hold.stage}/{hold.reason}", encode(holding_of(doc, hold)).rstrip(b"\n"))
-        return Line(KEPT, "", encode(record_of(doc)).rstrip(b"\n"))
+            return Line(f"{HELD}/{held_kind(hold.reason)}", _line(holding_of(doc, hold), doc))
+        return Line(SHARDS, _line(record_of(doc), doc))
     record = rejection_of(doc, doc.verdict, with_text=config.storage.rejected_text)
-    record = without_text(record) if withdrawn else record
-    return Line(REJECTED, f"{doc.verdict.stage}/{doc.verdict.reason}", encode(record).rstrip(b"\n"))
+    return Line(REJECTED, _line(without_text(record) if withdrawn else record, doc))
+
+
+def _line(record: Record, doc: Document) -> bytes:
+    """A document that says that a model wrote it goes on saying so."""
+    return encode(record | synthetic_of(doc.extra))
 
 
 class _OverdueError(BaseException):
@@ -250,24 +306,24 @@ def _chain(config: Config) -> Chain:
     return Chain(config)
 
 
-def _through(config: Config, response: ArchivedResponse, names: tuple[str, ...], seconds: float) -> Document:
+def _through(config: Config, page: Page, names: tuple[str, ...], seconds: float) -> Document:
     """Raises: _OverdueError after so many CPU seconds in the stages; loading the models does not count."""
     chain = _chain(config)
-    doc = document_from_archive(response, config)
+    doc = document_of(page, config)
     with _limit(seconds):
         return chain.run(doc, names)
 
 
-def _salvage(config: Config, response: ArchivedResponse, seconds: float) -> Document:
+def _salvage(config: Config, page: Page, seconds: float) -> Document:
     """The document with what reading alone finds, or the bare one where even that takes too long."""
     try:
-        return _through(config, response, READING, seconds)
+        return _through(config, page, READING, seconds)
     except _OverdueError:
-        return _bare(config, response)
+        return _bare(config, page)
 
 
-def _bare(config: Config, response: ArchivedResponse) -> Document:
-    doc = document_from_archive(response, config)
+def _bare(config: Config, page: Page) -> Document:
+    doc = document_of(page, config)
     doc.html = b""
     return doc
 

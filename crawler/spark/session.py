@@ -53,6 +53,21 @@ def spark_session(context: Any) -> Any:
     return SparkSession(context)
 
 
+def remove(context: Any, path: str) -> None:
+    """Delete a folder of Spark's own file systems; none there is no error."""
+    folder = context._jvm.org.apache.hadoop.fs.Path(path)
+    folder.getFileSystem(context._jsc.hadoopConfiguration()).delete(folder, True)
+
+
+@contextmanager
+def removed(context: Any, path: str) -> Iterator[None]:
+    """Delete a folder at the end, whatever happens."""
+    try:
+        yield
+    finally:
+        remove(context, path)
+
+
 def versions_of(context: Any) -> dict[str, str]:
     """Versions of Spark and of the Java it runs on."""
     return {"spark": str(context.version), "java": str(context._jvm.java.lang.System.getProperty("java.version"))}

@@ -192,6 +192,16 @@ class MergedFrom(TypedDict):
     elsewhere: int
 
 
+class JudgedFrom(TypedDict):
+    """The corpora that were judged, each with the hash and version of its manifest.
+
+    of: "archives", or "documents" where kept records of some were read.
+    """
+
+    of: str
+    sources: list[dict[str, Any]]
+
+
 class Origin(TypedDict, total=False):
     """What an archive says of itself (`crawler.storage.archive.origin`). policy: the facts of our own archives."""
 
@@ -229,6 +239,7 @@ class Run(TypedDict):
     selected_from: NotRequired[SelectedFrom]
     deduplicated_from: NotRequired[DeduplicatedFrom]
     merged_from: NotRequired[MergedFrom]
+    judged_from: NotRequired[JudgedFrom]  # of a job on Spark
     source: NotRequired[str]  # in a merged corpus: hash of the manifest of the corpus that the run was in
 
 

@@ -83,7 +83,7 @@ def test_real_files_are_read_as_their_readers_see_them_and_compared(tmp_path):
 
 def test_where_no_executor_runs_none_is_killed():
     with pytest.raises(RuntimeError, match="expected --master local-cluster"):
-        cluster._kill()
+        cluster._trouble("kill")
 
 
 def test_the_same_texts_go_through_datatroves_minhash(tmp_path):

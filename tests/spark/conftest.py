@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import importlib.util
 import json
 import os
@@ -43,10 +42,11 @@ def spark_installed() -> None:
 @pytest.fixture(scope="session")
 def run_job(spark_installed: None) -> Callable[..., Outcome]:
     def run(archive: str, folder: Path, *options: str, path: str = "", **settings: str) -> Outcome:
-        command = [sys.executable, "-m", "crawler.spark.job", "--archive", archive, "--output", str(folder), *options]
+        command = [sys.executable, "-m", "crawler.spark.job", "--output", str(folder), *options]
+        command += ["--archive", archive] if archive else []
         paths = os.pathsep.join(filter(None, [path, os.environ.get("PYTHONPATH")]))
         done = _run([*command, *_pairs("--set", SETTINGS | settings)], PYTHONPATH=paths)
-        return Outcome(done, _parts(folder / "kept"), _parts(folder / "rejected"))
+        return Outcome(done, _shards(folder / "shards"), _shards(folder / "rejected"))
 
     return run
 
@@ -66,7 +66,7 @@ def submit_job(spark_installed: None) -> Callable[..., Outcome]:
         command += ["--archive", archive, "--output", str(folder), *_pairs("--set", SETTINGS)]
         paths = {"SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(home.parent)}
         done = _run(command, code, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", **paths)
-        return Outcome(done, _parts(folder / "kept"), _parts(folder / "rejected"))
+        return Outcome(done, _shards(folder / "shards"), _shards(folder / "rejected"))
 
     return submit
 
@@ -84,17 +84,11 @@ def run_replay() -> Callable[..., Outcome]:
 
 def _run(command: list[str], cwd: Path = PROJECT, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "COLUMNS": "120", "SPARK_LOCAL_IP": "127.0.0.1", **variables}
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=240, check=False)
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=900, check=False)
 
 
 def _pairs(option: str, settings: dict[str, str]) -> list[str]:
     return [part for name, value in settings.items() for part in (option, f"{name}={value}")]
-
-
-def _parts(folder: Path) -> Records:
-    return [
-        json.loads(line) for path in sorted(folder.glob("part-*.gz")) for line in gzip.open(path).read().splitlines()
-    ]
 
 
 def _shards(folder: Path) -> Records:

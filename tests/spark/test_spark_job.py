@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from bench.web.prose import prose
 from crawler.config import from_mapping
-from crawler.dataset.deduplication.corpus import write as write_corpus
 from crawler.dataset.deduplication.found import Duplicates
+from crawler.dataset.export import export
+from crawler.dataset.living import Living
+from crawler.dataset.query import query
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.verify import verify
 from crawler.operations import exclude
-from crawler.storage.files.place import HELD_KINDS, Place
+from crawler.storage.corpus.version import manifest_hash, versions_of
+from crawler.storage.files.place import Place
+from crawler.storage.files.records import encode
 from crawler.storage.files.shards import read_records
 from tests.support.archives import edited, exchange, html, two_archives, write
 from tests.support.operations import answer_of
@@ -33,10 +39,19 @@ def reasons(records):
 
 
 def content(folder):
-    """Everything a reader of the result reads; without the commit, which code submitted as a zip cannot name."""
-    manifest = json.loads((folder / "manifest.json").read_bytes())
-    manifest["versions"].pop("commit", None)
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("part-*.gz")} | {"": manifest}
+    """The hash of every listed file, all that is there, and what the run says of itself but for time and commit."""
+    (run,) = manifest_of(folder)["runs"]
+    said = {name: run[name] for name in ("counters", "config_digest", "judging_parts", "archives", "origins", "unread")}
+    here = sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file() and "registry" not in p.parts)
+    return {entry["path"]: entry["sha256"] for entry in manifest_of(folder)["files"]}, here, said
+
+
+def manifest_of(folder):
+    return json.loads((folder / "manifest.json").read_bytes())
+
+
+def counters_of(folder):
+    return manifest_of(folder)["runs"][-1]["counters"]
 
 
 def by_record(records):
@@ -87,8 +102,7 @@ def test_the_newest_version_of_a_page_counts_and_one_that_refuses_withdraws_it_a
     assert sorted(job.rejected, key=str) == sorted(replay.rejected, key=str)
     assert {record["reason"] for record in job.rejected if record["warc_file"] is None} == {"optout"}
     assert "6 replaced and 2 pages withdrawn by a later version" in job.done.stdout
-    manifest = json.loads((tmp_path / "job" / "manifest.json").read_bytes())
-    assert manifest["counts"] == {"kept": 3, "held": 0, "rejected": 3, "unread": 0, "withdrawn": 2, "replaced": 6}
+    assert counters_of(tmp_path / "job") == {"kept": 3, "rejected": 3, "withdrawn": 2, "replaced": 6}
 
 
 def test_what_a_corpus_has_withdrawn_is_refused_as_by_a_replay_by_address_and_by_text(run_job, run_replay, tmp_path):
@@ -115,42 +129,76 @@ def test_what_a_corpus_has_withdrawn_is_refused_as_by_a_replay_by_address_and_by
     assert {r["detail"] for r in job.rejected} == {r["detail"] for r in replay.rejected if r["reason"] == "withdrawn"}
 
 
-def test_the_manifest_counts_the_records_and_names_the_configuration(judged):
+def test_what_the_job_wrote_is_a_corpus_like_that_of_the_replay(judged):
     folder, job, _ = judged
-    manifest = json.loads((folder / "job" / "manifest.json").read_bytes())
-    assert sorted(manifest["archives"]) == sorted(map(str, folder.glob("*.warc.gz")))
-    counts = {
-        "kept": len(job.kept),
-        "held": 0,
-        "rejected": len(job.rejected),
-        "unread": 0,
-        "withdrawn": 0,
-        "replaced": 1,
-    }
-    assert manifest["counts"] == counts
-    assert manifest["reasons"] == Counter(f"{record['stage']}/{record['reason']}" for record in job.rejected)
-    assert manifest["reasons"]["exact/exact_duplicate"] == 1
-    assert {record["config_digest"] for record in job.kept} == {manifest["config_digest"]}
-    assert manifest["versions"]["spark"]
-    for file in manifest["files"]:
-        assert (folder / "job" / file["path"]).stat().st_size == file["bytes"]
-    assert {path.name for path in (folder / "job").iterdir() if not path.name.endswith(".crc")} == {
-        "kept", "rejected", "held", "manifest.json",
-    }  # fmt: skip
+    place, replayed = Place(str(folder / "job")), Place(str(folder / "replay"))
+    findings = verify(place)
+    assert (findings.damage, findings.surplus, findings.beside.strangers) == ([], [], [])
+    manifest, other = place.manifest(), replayed.manifest()
+    assert manifest["counts"]["kept"] == len(job.kept) == other["counts"]["kept"]
+    assert manifest["counts"]["rejected"] == len(job.rejected)
+    assert counters_of(folder / "job") == {"kept": len(job.kept), "rejected": len(job.rejected), "replaced": 1}
+    (run,), (replay,) = manifest["runs"], other["runs"]
+    same = ("kind", "archives", "policy", "config_digest", "judging_digest", "judging_parts", "crawl_id", "worker_id")
+    assert {name: run[name] for name in same} == {name: replay[name] for name in same}
+    assert len(run["archives"]) == 2 and run["versions"]["spark"]
+    shards = [entry for entry in manifest["files"] if entry["kind"] == "shards"]
+    assert [entry["path"] for entry in shards] == [f"shards/crawl-w-{n:06d}.jsonl.zst" for n in range(2)]
+    assert all(entry["accounts"] and entry["made_by"] for entry in shards)
+    assert versions_of(place)[manifest_hash(place)]["operation"] == "replay"
+    assert not any(path.name.startswith(".spark") for path in (folder / "job").iterdir())
 
 
-def test_the_kept_records_become_a_corpus_that_holds(judged, tmp_path):
+def test_operations_on_a_corpus_work_on_that_of_a_job(judged, tmp_path):
     pytest.importorskip("duckdb", reason="duckdb is optional")
     folder, job, _ = judged
-    config = from_mapping({"STAGE_WORKERS": 0})
-    with Duplicates([str(folder / "job" / "kept")], config, keep=["order"]) as duplicates:
-        write_corpus(duplicates, Place(str(tmp_path / "corpus")), now=1.8e9)
+    with query(Place(str(folder / "job")), "SELECT canonical_url FROM documents ORDER BY 1") as (_, rows):
+        assert [url for (url,) in rows] == sorted(record["canonical_url"] for record in job.kept)
+    corpus = tmp_path / "corpus"
+    shutil.copytree(folder / "job", corpus)
+    place = Place(str(corpus))
+    export(place, tmp_path / "export", "jsonl.gz", max_bytes=10**6, now=1.8e9)
+    assert len(list((tmp_path / "export" / "data").iterdir())) == 1
+    with Duplicates([str(corpus)], from_mapping({"STAGE_WORKERS": 0}), keep=["order"]) as duplicates:
         assert not duplicates.found.pairs
-    place = Place(str(tmp_path / "corpus"))
-    records = [record for entry in read_files(place) for record in read_records(place, entry["path"])]
-    assert by_record(records) == by_record(job.kept) != []
-    findings = verify(place)
-    assert (findings.damage, findings.surplus) == ([], [])
+    wish = ("--url", job.kept[0]["url"], "--reason", "a letter", "--yes")
+    assert not answer_of(exclude.WORK, *wish, corpus).problems
+    assert {record["url"] for record in Living(place).kept()} == {record["url"] for record in job.kept[1:]}
+    assert job.kept[0]["text"].encode() not in b"".join(p.read_bytes() for p in corpus.rglob("*") if p.is_file())
+    assert verify(place).damage == []
+
+
+def test_documents_of_a_corpus_and_of_others_become_one_corpus_that_refuses_what_that_one_withdraws(
+    judged, run_job, tmp_path
+):
+    """Withdrawn before the job: never in it. Withdrawn from the source after it: nobody is shown it any more."""
+    folder, _, replay = judged
+    source, out = tmp_path / "source", tmp_path / "out"
+    shutil.copytree(folder / "replay", source)
+    before, after = (record["url"] for record in replay.kept[:2])
+    assert not answer_of(exclude.WORK, "--url", before, "--reason", "a letter", "--yes", source).problems
+    pages = {f"https://t.org/{n}": "\n\n".join(prose(f"theirs {n}", 260)) for n in range(3)}
+    theirs = tmp_path / "theirs.jsonl.gz"
+    with gzip.open(theirs, "wb") as file:
+        rows = [{"link": url, "content": text, "synthetic": url.endswith("0")} for url, text in pages.items()]
+        rows += [{"link": "https://u.org/copy", "content": pages["https://t.org/1"]}, {"content": "of nobody"}]
+        file.writelines(encode(row) for row in rows)
+    fields = ("--field", "text=content", "--field", "url=link")
+    job = run_job(
+        "", out, *TWO, "--documents", str(source), "--documents", str(theirs), *fields, SHARD_FORMAT="parquet"
+    )
+    assert job.done.returncode == 0, job.done.stderr
+    place = Place(str(out))
+    kept = {record["url"]: record for record in Living(place).kept()}
+    assert kept.keys() == {record["url"] for record in replay.kept[1:]} | pages.keys()
+    assert kept["https://t.org/0"]["synthetic"] is True and "synthetic" not in kept["https://t.org/1"]
+    assert kept["https://t.org/1"]["warc_file"] == str(theirs) in place.manifest()["runs"][-1]["archives"]
+    gone = {r["url"]: r["reason"] for e in read_files(place, ("rejected",)) for r in read_records(place, e["path"])}
+    assert gone == {"https://u.org/copy": "exact_duplicate", f"{theirs}#5": "broken_record"}
+    assert verify(place).damage == []
+    assert not answer_of(exclude.WORK, "--url", after, "--reason", "a letter", "--yes", source).problems
+    assert {record["url"] for record in Living(place).kept()} == kept.keys() - {after}
+    assert versions_of(place)[manifest_hash(place)]["parents"][0]["place"]
 
 
 def test_submitting_with_more_cores_changes_no_byte(run_job, submit_job, tmp_path):
@@ -160,31 +208,35 @@ def test_submitting_with_more_cores_changes_no_byte(run_job, submit_job, tmp_pat
     one = run_job(pattern, tmp_path / "one", "--master", "local[1]")
     two = submit_job(pattern, tmp_path / "two", "local[2]")
     assert (one.done.returncode, two.done.returncode) == (0, 0), one.done.stderr + two.done.stderr
-    assert (
-        len(content(tmp_path / "one")) == 2 * (2 + len(HELD_KINDS)) + 1
-    )  # kept, rejected and each kind of held, two parts of each; manifest
+    assert len(content(tmp_path / "one")[0]) == 2
     assert content(tmp_path / "one") == content(tmp_path / "two")
 
 
 def test_a_folder_with_an_earlier_result_is_left_alone(run_job, tmp_path):
     archive = write(tmp_path / "a.warc.gz", [exchange("https://e.org/", html(1))])
-    (tmp_path / "job" / "kept").mkdir(parents=True)
+    (tmp_path / "job" / "mine").mkdir(parents=True)
     job = run_job(str(archive), tmp_path / "job", *TWO)
     assert job.done.returncode == 1
-    assert "kept exists already" in job.done.stderr
-    assert [path.name for path in (tmp_path / "job").iterdir()] == ["kept"]
+    assert "expected an empty or new folder" in job.done.stderr
+    assert [path.name for path in (tmp_path / "job").iterdir()] == ["mine"]
 
 
-def test_a_page_that_kills_its_process_costs_itself_alone(run_job, tmp_path):
-    archive = write(
-        tmp_path / "a.warc.gz", [exchange(f"https://e.org/{name}", html(name)) for name in ("one", "poison", "two")]
-    )
-    job = run_job(str(archive), tmp_path / "job", "--master", "local[1,2]", path=f"{POISON}{os.pathsep}{PROJECT}")
+def test_a_page_that_kills_its_process_costs_itself_alone_and_a_lost_executor_costs_nothing(
+    run_job, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("EXECUTED", str(tmp_path / "executed"))
+    monkeypatch.setenv("SPARK_HOME", str(Path(find_spec("pyspark").origin).parent))
+    for name, pages in {"a": ("one", "poison", "two"), "b": ("three", "executioner")}.items():
+        write(tmp_path / f"{name}.warc.gz", [exchange(f"https://{name}.org/{page}", html(page)) for page in pages])
+    cluster = ("--master", "local-cluster[2,1,1024]")
+    job = run_job(f"{tmp_path}/*.warc.gz", tmp_path / "job", *cluster, path=f"{POISON}{os.pathsep}{PROJECT}")
     assert job.done.returncode == 0, job.done.stderr
-    assert [record["url"] for record in job.kept] == ["https://e.org/one", "https://e.org/two"]
+    assert "CoarseGrainedExecutorBackend" in (tmp_path / "executed").read_text()
+    assert [record["url"].rpartition("/")[2] for record in job.kept] == ["one", "two", "three", "executioner"]
     (poison,) = job.rejected
     assert (poison["stage"], poison["reason"]) == ("stages", "stage_crashed")
     assert poison["detail"] == "worker process ended: SIGKILL"
+    assert verify(Place(str(tmp_path / "job"))).damage == []
 
 
 def test_an_unreadable_archive_is_named_and_the_others_are_written(run_job, tmp_path):
@@ -194,8 +246,7 @@ def test_an_unreadable_archive_is_named_and_the_others_are_written(run_job, tmp_
     assert job.done.returncode == 1
     assert f"error: {tmp_path}/a.warc.gz: no WARC record could be read" in job.done.stderr
     assert [record["url"] for record in job.kept] == ["https://example.org/one"]
-    manifest = json.loads((tmp_path / "job" / "manifest.json").read_bytes())
-    assert {place["archive"] for place in manifest["unread"]} == {f"{tmp_path}/a.warc.gz"}
+    assert manifest_of(tmp_path / "job")["runs"][0]["unread"].keys() == {f"{tmp_path}/a.warc.gz"}
 
 
 def test_archives_that_do_not_exist_are_an_error_of_one_line(run_job, tmp_path):

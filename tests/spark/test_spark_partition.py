@@ -14,15 +14,18 @@ import zipfile
 import orjson
 import pytest
 
+from bench.web.prose import prose
 from crawler.config import ConfigError, from_mapping
+from crawler.dataset.refused import Refusal, Refusals
 from crawler.document import Document, Drop, DropReason
 from crawler.documents.from_archive import document_from_archive
 from crawler.server.embedded import EmbeddedServer
 from crawler.spark import partition
 from crawler.spark.duplicates import find_duplicates
+from crawler.spark.inputs import ARCHIVED, OURS, THEIRS, Input
 from crawler.spark.isolation import CrashError, isolated
 from crawler.spark.job import configure
-from crawler.spark.partition import Judged, Unread, claim_of, finish, is_candidate, judge, judge_page
+from crawler.spark.partition import Judged, Read, Refused, claim_of, finish, is_candidate, judge, judge_page
 from crawler.stages.chain import Chain
 from crawler.storage.archive.reader import ArchivedResponse, read_archive
 from crawler.storage.files.records import encode, record_of
@@ -32,8 +35,12 @@ from tests.support.places import PROJECT
 CONFIG = from_mapping({"PII_PERSON": "off", "WORKER_ID": "w"})
 
 
-def judged(archives, config=CONFIG):
-    return list(judge(config, [(number, str(path)) for number, path in enumerate(archives)]))
+def read(archives, config=CONFIG, **more):
+    return list(judge(config, [(n, Input(ARCHIVED, str(path))) for n, path in enumerate(archives)], **more))
+
+
+def judged(archives, config=CONFIG, **more):
+    return [item for item in read(archives, config, **more) if isinstance(item, Judged)]
 
 
 def test_judging_an_archive_gives_the_records_of_the_chain(tmp_path):
@@ -42,7 +49,7 @@ def test_judging_an_archive_gives_the_records_of_the_chain(tmp_path):
     documents = [chain.run(document_from_archive(r, CONFIG)) for path in archives for r in read_archive(str(path))]
     found = judged(archives)
     assert [finish(CONFIG, item).json for item in found if item.doc.verdict is None] == [
-        encode(record_of(doc)).rstrip(b"\n") for doc in documents if doc.verdict is None
+        encode(record_of(doc)) for doc in documents if doc.verdict is None
     ]
     assert [item.doc.verdict for item in found] == [doc.verdict for doc in documents]
     assert [item.place for item in found] == [(0, n) for n in range(9)] + [(1, n) for n in range(4)]
@@ -51,8 +58,9 @@ def test_judging_an_archive_gives_the_records_of_the_chain(tmp_path):
 def test_a_page_that_refuses_in_its_headers_is_recorded_without_its_text(tmp_path):
     (item,) = judged([write(tmp_path / "a.warc.gz", [exchange("https://e.org/", html(1), X_Robots_Tag="noai")])])
     line = finish(CONFIG, item)
-    assert (line.kind, line.reason) == ("rejected", "optout/optout")
-    assert "text" not in orjson.loads(line.json)
+    record = orjson.loads(line.json)
+    assert (line.kind, record["reason"]) == ("rejected", "optout")
+    assert "text" not in record
 
 
 def test_the_first_copy_in_archive_order_is_kept_whenever_it_was_fetched(tmp_path):
@@ -89,7 +97,7 @@ def test_a_page_that_was_archived_twice_is_no_duplicate_of_itself(tmp_path):
 
 def test_only_documents_that_the_stages_keep_are_compared(tmp_path):
     found = judged(two_archives(tmp_path))
-    assert not is_candidate(Unread("a.warc.gz", 0, "torn"))
+    assert not is_candidate(Read("a.warc.gz"))
     assert [item.doc.url.rpartition("/")[2] for item in found if not is_candidate(item)] == [
         "refused-by-header",
         "refused-by-page",
@@ -101,17 +109,16 @@ def test_only_documents_that_the_stages_keep_are_compared(tmp_path):
 def test_a_torn_archive_gives_what_is_whole_and_says_where_it_ends(tmp_path):
     path = write(tmp_path / "a.warc.gz", [exchange(f"https://e.org/{n}", html(n)) for n in range(2)])
     path.write_bytes(path.read_bytes()[:-100])
-    found = judged([path])
-    assert [type(item) for item in found] == [Judged, Judged, Unread]
-    assert found[-1].archive == str(path)
-    assert not found[-1].whole
+    *pages, last, said = read([path])
+    assert [page.doc.verdict for page in pages] == [None, None]
+    assert last.doc.verdict.reason is DropReason.BROKEN_RECORD
+    assert (said.name, said.unread) == (str(path), "")
 
 
 def test_a_missing_archive_is_reported_and_the_next_one_is_read(tmp_path):
     there = write(tmp_path / "b.warc.gz", [exchange("https://e.org/", html(1))])
-    missing, page = judged([tmp_path / "a.warc.gz", there])
-    assert missing.whole
-    assert "a.warc.gz" in missing.what
+    missing, page, said = read([tmp_path / "a.warc.gz", there])
+    assert "a.warc.gz" in missing.unread and not said.unread
     assert page.place == (1, 0)
 
 
@@ -121,10 +128,10 @@ def test_an_archive_that_cannot_be_read_costs_itself_in_a_wacz_and_beside_it(tmp
         wacz.writestr("archive/bad.warc.gz", b"<html>503</html>")
         wacz.write(there, "archive/good.warc.gz")
     (tmp_path / "bad.warc.gz").write_bytes(b"\x5d\x2a\x4d\x18")
-    found = judged([tmp_path / "bad.warc.gz", tmp_path / "site.wacz", tmp_path / "no.wacz", there])
-    pages = [item for item in found if isinstance(item, Judged)]
-    assert [(item.place, item.doc.url) for item in pages] == [((1, 0), "https://e.org/1"), ((3, 0), "https://e.org/1")]
-    whole = [item.what for item in found if isinstance(item, Unread) and item.whole]
+    found = read([tmp_path / "bad.warc.gz", tmp_path / "site.wacz", tmp_path / "no.wacz", there])
+    pages = [item for item in found if isinstance(item, Judged) and item.doc.verdict is None]
+    assert [(item.place, item.doc.url) for item in pages] == [((1, 1), "https://e.org/1"), ((3, 0), "https://e.org/1")]
+    whole = [item.unread for item in found if isinstance(item, Read) and item.unread]
     for said, name in zip(whole, ("bad.warc.gz", "site.wacz!/archive/bad.warc.gz", "no.wacz"), strict=True):
         assert said.startswith(f"{tmp_path}/{name}: ")
 
@@ -211,7 +218,7 @@ def test_after_a_crash_the_page_that_kills_costs_itself_alone(at, done, monkeypa
     monkeypatch.setattr(partition, "_chain", lambda config: _Deadly(at))
     pages = [exchange(f"https://e.org/{name}", html(name)) for name in ("one", "poison", "two")]
     path = write(tmp_path / "a.warc.gz", pages)
-    one, poison, two = (item.doc for item in judge(CONFIG, [(0, str(path))], careful=lambda: True))
+    one, poison, two = (item.doc for item in judged([path], careful=lambda: True))
     assert poison.verdict == Drop("stages", DropReason.STAGE_CRASHED, "worker process ended: SIGKILL")
     assert (poison.done, poison.text, poison.html) == (done, "", b"")
     assert (one.verdict, two.verdict) == (None, None)
@@ -219,9 +226,9 @@ def test_after_a_crash_the_page_that_kills_costs_itself_alone(at, done, monkeypa
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # the test runner has threads
 def test_a_page_in_a_process_of_its_own_gets_the_same_record(tmp_path):
-    archives = [(number, str(path)) for number, path in enumerate(two_archives(tmp_path))]
-    careful = [finish(CONFIG, item) for item in judge(CONFIG, archives, careful=lambda: True)]
-    assert careful == [finish(CONFIG, item) for item in judge(CONFIG, archives)]
+    archives = two_archives(tmp_path)
+    careful = [finish(CONFIG, item) for item in judged(archives, careful=lambda: True)]
+    assert careful == [finish(CONFIG, item) for item in judged(archives)]
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # the test runner has threads
@@ -233,10 +240,10 @@ def test_a_fork_that_raises_is_a_crash_and_not_a_second_parent():
 
 
 def test_what_travels_between_processes_survives_pickling(tmp_path):
-    found = judged(two_archives(tmp_path)[:1])
+    found = read(two_archives(tmp_path)[:1])
     assert pickle.loads(pickle.dumps(found)) == found
     assert pickle.loads(pickle.dumps(CONFIG)) == CONFIG
-    assert all(not item.doc.links and not item.doc.html for item in found)
+    assert all(not item.doc.links and not item.doc.html for item in found if isinstance(item, Judged))
 
 
 def test_an_executor_loads_neither_scrapy_nor_spark():
@@ -263,3 +270,81 @@ def test_wrong_settings_end_the_command_before_spark_starts(tmp_path):
     assert done.returncode == 1
     assert done.stderr.startswith("error: QUALITY_MIN_SCORE='2'")
     assert not (tmp_path / "o").exists()
+
+
+def test_the_documents_of_a_corpus_are_judged_again_as_from_their_archive(tmp_path):
+    """A text that was redacted is measured as it stands, so its quality signals may differ."""
+    first = [finish(CONFIG, item) for item in judged(two_archives(tmp_path))]
+    shard = tmp_path / "kept.jsonl"
+    shard.write_bytes(b"".join(line.json for line in first if line.kind == "shards"))
+    for changed in ({}, {"QUALITY_MIN_SCORE": "0.97"}):
+        config = from_mapping({"PII_PERSON": "off", "WORKER_ID": "w", **changed})
+        archived = {
+            (item.doc.warc_file, item.doc.warc_offset): item.doc for item in judged(two_archives(tmp_path), config)
+        }
+        again = [
+            item.doc
+            for item in judge(config, [(0, Input(OURS, str(shard), str(tmp_path)))])
+            if isinstance(item, Judged)
+        ]
+        assert len(again) == sum(line.kind == "shards" for line in first) > 5
+        for doc in again:
+            expected = archived[doc.warc_file, doc.warc_offset]
+            assert (doc.verdict is None) is (expected.verdict is None)
+            assert doc.signature == expected.signature and doc.pii_spans == expected.pii_spans
+            if doc.verdict is None and not doc.pii_spans:
+                assert record_of(doc) == record_of(expected)
+
+
+class _Said:
+    """A broadcast variable."""
+
+    def __init__(self, value: Refused) -> None:
+        self.value = value
+
+
+def theirs(path, *rows: object):
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    return [(0, Input(THEIRS, str(path)))]
+
+
+def test_documents_of_others_pass_every_stage_and_a_bad_one_costs_itself(tmp_path):
+    text = "\n\n".join(prose("theirs", 260)) + "\n\nWrite to jane.roe@meadow.example today."
+    rows = [{"url": "https://t.org/1", "content": text, "author": "Jo", "crawled_at": "2026-01-02T03:04:05Z"}]
+    rows += [{"url": "https://t.org/2"}, {"url": "https://t.org/3", "content": 7}, {"content": text}, {"url": 5}, 6]
+    files = theirs(tmp_path / "a.jsonl", *rows, {"url": "https://t.org/4", "content": "A text too short."})
+    *found, said = judge(CONFIG, files, fields={"text": "content"})
+    doc = found[0].doc
+    assert doc.verdict is None and "jane.roe" not in doc.text and doc.pii_entity_types
+    assert (doc.crawled_at, doc.author, doc.extractor, doc.robots_status) == (
+        "2026-01-02T03:04:05Z", "Jo", "wet", "unknown",
+    )  # fmt: skip
+    assert (doc.warc_file, doc.warc_offset) == (str(tmp_path / "a.jsonl"), None)
+    reasons = [item.doc.verdict.reason.value for item in found[1:]]
+    assert reasons == ["broken_record"] * 5 + ["too_short"]
+    assert "no 'content' (there is: url)" in found[1].doc.verdict.detail
+    assert (said.name, said.unread, len(said.sha256)) == (str(tmp_path / "a.jsonl"), "", 64)
+
+
+def test_a_file_of_documents_that_is_damaged_is_named_and_read_as_far_as_it_goes(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(orjson.dumps({"url": "https://t.org/1", "text": "A text."}) + b"\n{")
+    page, said = judge(CONFIG, [(0, Input(THEIRS, str(path)))])
+    assert page.doc.url == "https://t.org/1"
+    assert f"{path}:2: is not JSON" in said.unread
+
+
+def test_what_a_corpus_refuses_or_let_go_is_rejected_without_its_text(tmp_path):
+    text = "\n\n".join(prose("theirs", 260))
+    rows = [
+        {"url": f"https://t.org/{n}", "text": text, "crawled_at": "2026-01-02"} for n in ("no", "gone", "old", "in")
+    ]
+    refusals = Refusals(addresses={"t.org/no": Refusal("address", 3)}, passed={"t.org/gone": "2026-02-01"})
+    refused = Refused(refusals, {"": Refusals(expired={"t.org/old": "2026-02-01"})})
+    *found, _ = judge(CONFIG, theirs(tmp_path / "a.jsonl", *rows), refused=_Said(refused))
+    *gone, kept = found
+    assert {item.doc.verdict.reason for item in gone} == {DropReason.WITHDRAWN}
+    assert [item.doc.verdict.detail.partition(" ")[0] for item in gone] == ["its", "a", "it"]
+    assert not any("text" in orjson.loads(finish(CONFIG, item).json) for item in gone)
+    assert not any(item.doc.html for item in gone)
+    assert kept.doc.verdict is None

@@ -49,7 +49,7 @@ def write(duplicates: Duplicates, target: Place, *, now: float) -> Run:
     archives = Archives()
     with ExitStack() as stack:
         stack.callback(take_back, target, existed=target.root.exists())
-        target.begin("dataset dedup")
+        target.begin("gristmill dataset dedup")
         inherit([(place, manifest_hash(place)) for place in {each.url: each for each in places}.values()], target)
         ledger = Ledger(target, WRITER)
         shards = _writer(target, ledger, files, duplicates.config)

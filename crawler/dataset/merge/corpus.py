@@ -65,7 +65,7 @@ def merge_corpora(
     sources = sources_of(places)
     with ExitStack() as stack:
         stack.callback(take_back, target, existed=target.root.exists())
-        target.begin("dataset merge")
+        target.begin("gristmill dataset merge")
         work = _Merge(sources, target, config, progress)
         work.choose(now)
         work.bring_archives(leave=leave_archives)

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from glob import glob
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+import fsspec
 import orjson
 
 from crawler.dataset.annotations.joined import reader_of
@@ -115,8 +116,8 @@ class Sources:
     def _records(self, spec: Source) -> Iterator[Record]:
         if (side := self._sides.get(spec.name)) is None:
             for path in self._files[spec.name]:
-                for number, record in enumerate(_records_in(path), 1):
-                    yield _ours(spec, record, f"{path}:{number}")
+                for number, record in enumerate(records_of(str(path)), 1):
+                    yield as_ours(spec, record, f"{path}:{number}")
             return
         for record in _of_side(side):
             yield record | dict(spec.constants) if spec.constants else record
@@ -190,29 +191,38 @@ def _files_of(source: Source) -> list[Path]:
     return list(found)
 
 
-def _records_in(path: Path) -> Iterator[Any]:
-    if path.name.endswith(".parquet"):
-        yield from _rows(path)
-        return
-    for number, line in enumerate(read_lines(path, str(path)), 1):
+def records_of(name: str) -> Iterator[Any]:
+    """What stands on each line, or in each row, of a file of others, at a path or URL.
+
+    Raises: StorageError where it cannot be read, or is damaged.
+    """
+    try:
+        with fsspec.open(name, "rb") as file:
+            yield from _rows(file, name) if name.endswith(".parquet") else _lines(file, name)
+    except OSError as error:
+        raise StorageError(f"{name}: cannot be read ({error}); check the path and its permissions") from error
+
+
+def _lines(file: IO[bytes], name: str) -> Iterator[Any]:
+    for number, line in enumerate(read_lines(file, name), 1):
         try:
             yield orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            raise StorageError(f"{path}:{number}: is not JSON ({error}); restore the file from a copy") from error
+            raise StorageError(f"{name}:{number}: is not JSON ({error}); restore the file from a copy") from error
 
 
-def _rows(path: Path) -> Iterator[Any]:
+def _rows(file: IO[bytes], name: str) -> Iterator[Any]:
     pa = arrow()
     try:
-        with pa.parquet.ParquetFile(path, pre_buffer=False) as file:
-            is_ours = b"crawler.schema" in (file.schema_arrow.metadata or {})
-            for batch in file.iter_batches(batch_size=BATCH_ROWS, use_threads=False):
+        with pa.parquet.ParquetFile(file, pre_buffer=False) as table:
+            is_ours = b"crawler.schema" in (table.schema_arrow.metadata or {})
+            for batch in table.iter_batches(batch_size=BATCH_ROWS, use_threads=False):
                 yield from map(record_of_row, batch.to_pylist()) if is_ours else batch.to_pylist()
     except (pa.ArrowException, OSError) as error:
-        raise StorageError(f"{path}: cannot be read as Parquet ({error}); restore the file from a copy") from error
+        raise StorageError(f"{name}: cannot be read as Parquet ({error}); restore the file from a copy") from error
 
 
-def _ours(source: Source, theirs: Any, where: str) -> Record:
+def as_ours(source: Source, theirs: Any, where: str) -> Record:
     """Their record under our names: what `fields` maps, and what has our name already.
 
     Raises: StorageError naming file and record where a field that is mapped is not there, or is of another type.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.derived import is_corpus, versions_in
 from crawler.storage.corpus.registry import HERE, Registry, Version, place_of
-from crawler.storage.corpus.version import is_made_of_others
+from crawler.storage.corpus.version import corpora_behind as corpora_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, MANIFEST, Place
 
@@ -70,8 +70,8 @@ def _versions(folder: Place) -> list[Version]:
         except (StorageError, NotADirectoryError):  # nothing is there yet, or a file, as whoever claims it is told
             return []
     runs = manifest.get("runs") if isinstance(manifest, dict) else None
-    selected = any(is_made_of_others(run) for run in runs or ())
-    return list(Registry(folder).versions().values()) if selected else []
+    derived = any(corpora_of(run) for run in runs or ())
+    return list(Registry(folder).versions().values()) if derived else []
 
 
 def _name(url: str) -> str:

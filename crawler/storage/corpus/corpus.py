@@ -11,7 +11,6 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 
 from crawler.config import Config
@@ -28,7 +27,7 @@ from crawler.storage.corpus.sources import hashes_of
 from crawler.storage.corpus.version import register
 from crawler.storage.files import record_index
 from crawler.storage.files.errors import RemovedError, StorageError, unwritten
-from crawler.storage.files.place import ARCHIVE, HELD, HELD_KINDS, REJECTED, SHARDS, Place, index_path
+from crawler.storage.files.place import ARCHIVE, HELD, HELD_KINDS, REJECTED, SHARDS, Place
 from crawler.storage.files.records import Record, encode
 from crawler.storage.files.shards import ShardWriter
 from crawler.storage.files.throughput import Throughput
@@ -340,24 +339,14 @@ class Corpus:
             self.place.publish(name)
         self._ledger.add(relative, entry)
         self._save()
-        self._index(relative, entry)
+        if self._config.storage.index_at_seal and not relative.startswith(f"{ARCHIVE}/"):
+            record_index.make_at_seal(self.place, relative, entry)
         if not self.place.remote or self._clock() - self._merged >= REMOTE_MERGE_SECONDS:
             merge(self.place)
             self._merged = self._clock()
         for name in with_index(relative):
             self.place.forget_local(name)
         self.throughput.delivered(folder)
-
-    def _index(self, relative: str, entry: Sealed) -> None:
-        """Write the index of a shard that is sealed and listed. A failure costs no page: the next query makes it."""
-        wanted = self._config.storage.index_at_seal and not self.place.remote and find_spec("pyarrow") is not None
-        if not wanted or relative.startswith(f"{ARCHIVE}/"):
-            return
-        try:
-            path = self.place.root / index_path(relative)
-            record_index.make(self.place, relative, entry["sha256"], entry["documents"], path)
-        except Exception as error:  # pyarrow raises errors of its own, and the shard is safe
-            logger.warning("%s: its index was not written (%s); the next query makes it", relative, error)
 
     def _shards(self, folder: str) -> ShardWriter:
         storage = self._config.storage

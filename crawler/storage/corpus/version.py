@@ -151,21 +151,23 @@ def _cause(step: Lineage | None, run: Run | None) -> tuple[str, dict[str, Any], 
         merged = dict(run["merged_from"])
         return f"dataset {kind}", merged, [{"sha256": sha256, "place": ""} for sha256 in corpora_behind(run)]
     parameters = {"crawl_id": run["crawl_id"], "config_digest": run["config_digest"], "counters": run["counters"]}
-    return kind, parameters | ({"archives": run["archives"]} if run.get("archives") else {}), []
+    judged: list[Parent] = [{"sha256": sha256, "place": ""} for sha256 in corpora_behind(run)]
+    return kind, parameters | ({"archives": run["archives"]} if run.get("archives") else {}), judged
 
 
 def corpora_behind(run: Run) -> list[str]:
     """The manifests of the corpora that a run made this corpus of, by SHA-256; none of a crawl or a replay."""
     if "selected_from" in run:
         return [run["selected_from"]["manifest_sha256"]]
-    of = run.get("deduplicated_from") or run.get("merged_from")
+    of = run.get("deduplicated_from") or run.get("merged_from") or run.get("judged_from")
     sources = of["sources"] if of else []
     return [source["manifest_sha256"] for source in sources if "manifest_sha256" in source]
 
 
 def is_made_of_others(run: Run) -> bool:
-    """True for a run that wrote a corpus out of corpora and files that were there."""
-    return bool(run.keys() & {"selected_from", "deduplicated_from", "merged_from"})
+    """True for a run that wrote a corpus out of corpora and files that were there, with the runs of those."""
+    judged = "judged_from" in run and run["judged_from"]["of"] == "documents"
+    return judged or bool(run.keys() & {"selected_from", "deduplicated_from", "merged_from"})
 
 
 def _is_new(run: Run | None, latest: Version | None, ended: int) -> bool:

@@ -147,13 +147,13 @@ class Place:
             raise StorageError(f"{self.path_of(MANIFEST)}: lacks {', '.join(lacking)}; restore the file from a copy")
         return cast("Manifest", content)
 
-    def begin(self, operation: str) -> None:
-        """Claim the folder for an operation that makes a corpus of others: until `finish` it is none.
+    def begin(self, command: str) -> None:
+        """Claim the folder for a command that makes a corpus of others: until `finish` it is none.
 
         Raises: StorageError as `claim`.
         """
         self.claim()
-        self.put(UNFINISHED, f"gristmill {operation} makes a corpus here\n".encode())
+        self.put(UNFINISHED, f"{command} makes a corpus here\n".encode())
 
     def finish(self) -> None:
         """The manifest stands. Raises: StorageError."""
@@ -383,6 +383,13 @@ class Place:
                 self._fs.invalidate_cache()
                 existed = True
             return existed
+
+    def remove_folder(self, relative: str) -> None:
+        """Remove a folder of the corpus with all that is in it; none there is no error. Raises: StorageError."""
+        with self._errors("remove from"):
+            if self._fs.exists(self._full(relative)):
+                self._fs.rm(self._full(relative), recursive=True)
+                self._fs.invalidate_cache()
 
     def _full(self, relative: str) -> str:
         return f"{self._base.rstrip('/')}/{relative}".rstrip("/") or "/"

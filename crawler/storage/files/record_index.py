@@ -7,8 +7,10 @@ is replaced or withdrawn goes with it (`crawler/dataset/versions.py`).
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,9 @@ from crawler.storage.files.parquet import ParquetRows
 from crawler.storage.files.place import INDEX, PAGES, SHARDS, Place, index_path
 from crawler.storage.files.records import encode
 from crawler.storage.files.shards import read_records
-from crawler.storage.types import Entry
+from crawler.storage.types import Entry, Sealed
+
+logger = logging.getLogger(__name__)
 
 WITHOUT = ("text",)
 """Fields that no index file has."""
@@ -78,6 +82,21 @@ def source_of(path: Path) -> str | None:
     except (pa.ArrowException, OSError):
         return None
     return metadata.get(_SOURCE.encode(), b"").decode()
+
+
+def make_at_seal(place: Place, shard: str, sealed: Sealed) -> bool:
+    """Write the index of a local shard that has just been sealed, where pyarrow is installed; True where it is there.
+
+    A failure costs no page: the next query makes it.
+    """
+    if place.remote or find_spec("pyarrow") is None:
+        return False
+    try:
+        make(place, shard, sealed["sha256"], sealed["documents"], place.root / index_path(shard))
+    except Exception as error:  # pyarrow raises errors of its own, and the shard is safe
+        logger.warning("%s: its index was not written (%s); the next query makes it", shard, error)
+        return False
+    return True
 
 
 def make(place: Place, shard: str, sha256: str, documents: int, path: Path) -> None:
