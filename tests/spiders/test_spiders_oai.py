@@ -47,7 +47,7 @@ class Repository(dict[str, Answer]):
 def run(folder: Path, web: PolicyWeb, *given: str, **more: object) -> CorpusCrawl:
     settings = SETTINGS | {"CORPUS_DIR": folder, "NETWORK_PORTS": web.port} | more
     arguments = [part for argument in given for part in ("-a", argument)]
-    found = scrapy("crawl", "corpus", *arguments, settings=settings, timeout=120)
+    found = scrapy("crawl", "corpus", *arguments, settings=settings, timeout=300)
     return CorpusCrawl(folder, found.stderr, found.returncode)
 
 
@@ -80,7 +80,7 @@ def test_a_harvest_follows_tokens_waits_where_it_is_told_and_reads_pages_whereve
         assert again.returncode == 0, again.log[-3000:]
         assert [asked.get("from") for asked in site.asked[before:]] == [None, "2026-11-20"]
     replayed = scrapy("crawl", "replay", "-a", f"archive={tmp_path}/corpus/archive/*.warc.gz",
-                      settings=SETTINGS | {"CORPUS_DIR": tmp_path / "again"}, timeout=120)  # fmt: skip
+                      settings=SETTINGS | {"CORPUS_DIR": tmp_path / "again"}, timeout=300)  # fmt: skip
     assert replayed.returncode == 0
     tags = {record["url"]: record["license_tag"] for record in CorpusCrawl(tmp_path / "again", "", 0).kept.values()}
     assert tags[f"{here}/1"] == BY
