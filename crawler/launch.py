@@ -41,6 +41,8 @@ from crawler.plan.spent import spent_before
 from crawler.policy.signals import registry as signals
 from crawler.problems import InputError
 from crawler.runtime import apply_environment, load
+from crawler.seeds.api import CredentialError
+from crawler.seeds.arguments import KNOWN
 from crawler.seeds.plan import SeedPlan
 from crawler.seeds.scope import Scope
 from crawler.server.embedded import EmbeddedServer
@@ -93,6 +95,7 @@ def prepare(
         problems += _metrics_problems(config)
         problems += [] if isinstance(plan, ReplayPlan) else _signature_problems(config, problems)  # it asks nobody
         if isinstance(plan, SeedPlan):
+            problems += _key_problems(plan)
             problems += _contact_problems(config, plan, problems)
             problems += _network_problems(config, plan, problems)
             problems += _browser_problems(config, plan)
@@ -149,6 +152,17 @@ def _withdrawal_problems(config: Config) -> list[str]:
     return problems
 
 
+def _key_problems(plan: SeedPlan) -> list[str]:
+    """A source of JSON whose key this worker cannot read is told before the first request."""
+    problems: list[str] = []
+    for source in plan.scope.sources:
+        try:
+            _ = source.credential and source.credential.value()
+        except CredentialError as error:
+            problems.append(f"api: {error}")
+    return problems
+
+
 def _metrics_problems(config: Config) -> list[str]:
     """Metrics that nobody could read are no metrics: a port that is taken is told before the first request."""
     if not config.metrics.port:
@@ -192,8 +206,7 @@ def _claim(config: Config) -> None:
 def _frontier_to_continue(config: Config) -> None:
     """Raises: InputError where there is nothing to crawl; asked before anything is made on the disk."""
     if not frontier_folder(config).exists():
-        known = "-a url=…, -a sitemap=…, -a seeds=FILE, -a allowlist=FILE or -a api=FILE"
-        raise InputError([f"nothing to crawl: give {known}"])
+        raise InputError([f"nothing to crawl: give {KNOWN}"])
 
 
 def _reach_server(config: Config, scope: Scope, stack: ExitStack, *, retry: bool) -> None:

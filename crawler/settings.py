@@ -43,6 +43,7 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.redirect.RedirectMiddleware": 850,  # responses, first: a redirect is an entry of its own
     "crawler.middlewares.counts.CountsMiddleware": 900,  # counts what was not put back
     "crawler.scheduler.gate.PolitenessGate": 950,  # requests, nearly last: nothing leaves without a turn at its host
+    "crawler.middlewares.source.SourceMiddleware": 955,  # JSON and a key for the sources that have one (-a api=)
     "crawler.middlewares.signature.SignatureMiddleware": 960,  # requests, last: signed, where there is a key
 }
 DOWNLOADER_MIDDLEWARES_BASE: dict[str, int | None] = {}  # Scrapy's defaults: the wanted ones stand in the table above

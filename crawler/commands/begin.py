@@ -1,4 +1,4 @@
-"""Where a crawl begins, on a command line: URLs, --seeds, --sitemap, --allowlist, --api; `-a NAME=VALUE` says the same.
+"""Where a crawl begins, on a command line: URLs, or --seeds, --sitemap, …; `-a NAME=VALUE` says the same.
 
 `--allow-local` opens what is asked for on this machine or in a private network, and nothing else.
 """
@@ -30,6 +30,8 @@ _SOURCES = {
     "sitemap": ("URL[,URL]", "crawl the pages that sitemaps list"),
     "allowlist": ("FILE", "crawl the domains of a YAML file, with licence, paths and delay each"),
     "api": ("FILE", "crawl the records of a source of JSON that a YAML file describes"),
+    "oai": ("URL[,URL]", "crawl the pages that records of OAI-PMH repositories name; ?set=…&from=… selects"),
+    "oai_page": ("URL", "address of a record's page, with {id} in it, where the records of --oai name none"),
     "sitemap_since": ("DAY", "of listed pages, leave out those whose sitemap gives an earlier day (2026-01-31)"),
     "discovery": ("HOW", "links or sitemap: follow the links of what a sitemap lists, or do not"),
 }

@@ -8,11 +8,11 @@ from importlib.util import find_spec
 
 from crawler.config.declare import setting
 
-KINDS = ("pdf", "docx", "odt", "epub", "pptx", "odp", "xlsx", "ods")
+KINDS = ("pdf", "docx", "odt", "epub", "pptx", "odp", "xlsx", "ods", "mediawiki")
 """The kinds of file that are read, as `document_kind` of the record has them."""
-_NEEDS = {"pdf": ("pypdfium2", "pypdf")}
+_NEEDS = {"pdf": ("pypdfium2", "pypdf"), "mediawiki": ("mwparserfromhell",)}
 """Packages of the extra `documents`, by kind; the other kinds need nothing that is not installed anyway."""
-EXTRA = "reading PDF needs pypdfium2 and pypdf: pip install 'gristmill[documents]'"
+EXTRA = "reading {} needs {}: pip install 'gristmill[documents]'"
 
 
 def _check_kinds(value: tuple[str, ...]) -> str | None:
@@ -36,7 +36,9 @@ class DocumentsConfig:
 
     def refusal(self, kind: str) -> str:
         """Why a file of this kind is not read, for the detail of not_text."""
-        return EXTRA if kind in self.kinds else f"DOCUMENT_KINDS does not name {kind}"
+        if kind in self.kinds:
+            return EXTRA.format(kind.upper() if kind == "pdf" else kind, " and ".join(_NEEDS[kind]))
+        return f"DOCUMENT_KINDS does not name {kind}"
 
 
 @cache

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
+from crawler.config.secret import PLACE
+
 KINDS = ("http", "socks5")
-_LOGIN = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:.+")
 _EXPECTED = "expected http://host:port or socks5://host:port"
 _REFERENCE = (
     "?login=env:NAME (an environment variable) or ?login=file:PATH behind the port, each with user:password in it"
@@ -46,7 +46,7 @@ def proxy_address(text: str) -> ProxyAddress:
     login = ""
     if parts.query:
         given = parse_qsl(parts.query, keep_blank_values=True)
-        if [name for name, _ in given] != ["login"] or not _LOGIN.fullmatch(given[0][1]):
+        if [name for name, _ in given] != ["login"] or not PLACE.fullmatch(given[0][1]):
             raise ValueError(f"a login is given by its place only: {_REFERENCE}")
         login = given[0][1]
     return ProxyAddress(parts.scheme, parts.hostname, port, login)

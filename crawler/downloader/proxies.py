@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import base64
 import ipaddress
-import os
 import re
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from enum import Enum
-from pathlib import Path
 
 from crawler.config import Config
 from crawler.config.egress import ProxyAddress, proxy_address
+from crawler.config.secret import secret_at
 from crawler.problems import InputError
 
 MAX_HEAD = 16_384
@@ -89,17 +88,10 @@ def _login(place: str) -> tuple[bytes, bytes]:
     """User and password. Raises: ValueError with a sentence that shows nothing of them."""
     if not place:
         return b"", b""
-    kind, _, name = place.partition(":")
-    try:
-        text = os.environ[name] if kind == "env" else Path(name).read_text("utf-8")
-    except KeyError:
-        raise ValueError(f"the environment variable {name} is not set: give it user:password") from None
-    except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no UTF-8"
-        raise ValueError(f"{name} cannot be read ({why}): write user:password into it") from None
-    user, colon, password = text.strip("\r\n").partition(":")
+    text, name = secret_at(place, "user:password")
+    user, colon, password = text.partition(":")
     parts = user.encode("utf-8", "surrogateescape"), password.encode("utf-8", "surrogateescape")
-    if not (user and colon) or not (text.strip("\r\n").isprintable() and all(len(part) < 256 for part in parts)):
+    if not (user and colon) or not (text.isprintable() and all(len(part) < 256 for part in parts)):
         raise ValueError(f"{name} has to hold one line user:password, each of at most 255 bytes")
     return parts
 

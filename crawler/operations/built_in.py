@@ -77,5 +77,6 @@ OPERATIONS = by_name(
         "captures",
         "fetch the captures of a site from a public archive (Common Crawl) into an archive to replay",
     ),
+    _built_in(COMPARE, "mediawiki", "write the pages of a wiki's dump into an archive to replay"),
 )
 """Every dataset operation of this package, by its name on the command line."""

@@ -16,9 +16,10 @@ from crawler.config.frontier import FrontierConfig
 from crawler.config.yaml_file import Value, parse
 from crawler.plan.model import IN_ALL, LIMITED, RUN, RUN_PLACE, SEED, Crawl, Limits, Plan, Step
 from crawler.problems import InputError, did_you_mean
+from crawler.seeds.arguments import ARGUMENTS, BEGINNINGS
 
 MAX_FILE_BYTES = 2**20
-_SOURCES = ("seeds", "sitemap", "allowlist", "api", "discovery", "below", "sitemap_since")
+_SOURCES = tuple(name for name in ARGUMENTS if name != "url")
 _CRAWL = ("name", "corpus", *_SOURCES, "workers", "settings", "limits", "gates", "recrawl")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 _ELSEWHERE = {
@@ -95,8 +96,8 @@ def _crawl(
     corpus = (given["corpus"].text(_word) if "corpus" in given else "") or ""
     arguments = {("url" if source == "seeds" and one.is_list else source): _joined(one)
                  for source, one in given.items() if source in _SOURCES}  # fmt: skip
-    if not any(source in given for source in ("seeds", "sitemap", "allowlist", "api")):
-        value.problem("expected seeds, sitemap, allowlist or api: where the crawl begins", below="seeds")
+    if not set(BEGINNINGS) & set(given):
+        value.problem("expected seeds, sitemap, allowlist, api or oai: where the crawl begins", below="seeds")
     if "below" in given:
         arguments["below"] = "yes" if given["below"].text(_flag) else ""
     settings = dict(shared) | (_settings(given["settings"], known) if "settings" in given else {})

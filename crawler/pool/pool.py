@@ -27,8 +27,7 @@ from crawler.stages.chain import READING, STAGES, modules
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from crawler.seeds.api import ApiSource
-    from crawler.seeds.sitemaps import Sitemap
+    from crawler.seeds.sitemaps import ListReader, Sitemap
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -95,15 +94,15 @@ class StagePool:
         return done
 
     async def sitemap(
-        self, body: bytes, url: str, nesting: int = 0, source: ApiSource | None = None, content_type: str = ""
+        self, body: bytes, url: str, nesting: int = 0, reader: ListReader | None = None, content_type: str = ""
     ) -> Sitemap:
-        """Parse a sitemap file in a worker; `nesting` is how many files led to it; `source`: it is a list of this one.
+        """Parse a sitemap file in a worker; `nesting` is how many files led to it; `reader`: of a list that is none.
 
         Raises: TimeoutError, ProcessExpired, BrokenProcessPool when the file kills or outlasts its worker; PoolError
         where the processes cannot be started.
         """
         await self.ready()
-        return await self._call(worker.run_sitemap, body, url, nesting, source, content_type)
+        return await self._call(worker.run_sitemap, body, url, nesting, reader, content_type)
 
     async def call(self, function: Callable[..., T], *args: Any) -> T | Drop:
         """Anything else, such as decoding an image, under the same limits; the verdict where it outlasts or kills its

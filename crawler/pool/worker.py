@@ -9,8 +9,7 @@ import gc
 
 from crawler.config import Config
 from crawler.document import Document
-from crawler.seeds.api import ApiSource, read_list
-from crawler.seeds.sitemaps import Sitemap, parse_sitemap
+from crawler.seeds.sitemaps import ListReader, Sitemap, parse_sitemap
 from crawler.stages.chain import Chain
 from crawler.urls.canonicalize import MAX_URL_LENGTH, address
 
@@ -62,7 +61,7 @@ def run_stages(doc: Document, names: tuple[str, ...]) -> Document:
 
 
 def run_sitemap(
-    body: bytes, url: str, nesting: int, source: ApiSource | None = None, content_type: str = ""
+    body: bytes, url: str, nesting: int, reader: ListReader | None = None, content_type: str = ""
 ) -> Sitemap:
-    """Parse one sitemap file, or one list of a JSON source; see `crawler.seeds.sitemaps` and `crawler.seeds.api`."""
-    return read_list(body, url, nesting, source) if source else parse_sitemap(body, url, nesting, content_type)
+    """Parse one sitemap file (`crawler.seeds.sitemaps`), or the list that another reader reads."""
+    return (reader.read if reader else parse_sitemap)(body, url, nesting, content_type)

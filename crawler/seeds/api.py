@@ -1,8 +1,9 @@
 """A source of JSON: which addresses list its records, which address each record has, and where its fields stand.
 
-Lists are read like sitemaps (`read_list`): each names the records' addresses and the next list. A record is then a page
-of its own, with its own lease, robots.txt, opt-outs and place in the archive; `fields` says how it is read. The file
-that describes a source is read by `crawler/seeds/api_file.py`; format: `docs/seeds.md`.
+Lists are read like sitemaps (`ApiReader`): each names the records' addresses and the next list. A record is then a page
+of its own, with its own lease, robots.txt, opt-outs and place in the archive; `fields` says how it is read, and where
+there are none it is a page like any other. The file that describes a source is read by `crawler/seeds/api_file.py`;
+format: `docs/seeds.md`.
 """
 
 from __future__ import annotations
@@ -11,24 +12,58 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from ipaddress import ip_address
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import orjson
 
+from crawler.config.secret import secret_at
 from crawler.seeds.sitemaps import MAX_ENTRIES, MAX_PROBLEMS, Sitemap, SitemapEntry
-from crawler.urls.canonicalize import Address, address, canonicalize, host_and_path, printable
+from crawler.stages.text.json_data import value_at
+from crawler.urls.canonicalize import Address, address, canonicalize, host_and_path, host_of, printable
 
-WAYS = ("none", "page", "offset", "cursor", "link")
-"""How a list leads to the next one: not at all, by its number, by the number of its first record, by what it says."""
-FIELDS = ("title", "text", "html", "url", "date", "author", "licence")
-"""What is read of a record; one of text and html is needed."""
+WAYS = ("none", "page", "offset", "cursor", "link", "header")
+"""How a list leads to the next one: not at all, by its number, by the number of its first record, by what it says, or
+by the Link header of the answer (RFC 8288, rel=next)."""
+FIELDS = ("title", "text", "html", "markdown", "url", "date", "author", "licence")
+"""What is read of a record."""
+TEXTS = ("html", "markdown", "text")
+"""Of these one is needed; the first that a record has is read."""
 MAX_LISTS = 1_000
 """Lists of one source that are read, where the file names no other number."""
-MAX_PATH_PARTS = 20
+JSON = "application/json"
+MAX_KEY = 4_096
+_KEY = re.compile(rf"[\x21-\x7e]{{1,{MAX_KEY}}}")
 _PLACE = re.compile(r"\{([^{}]{0,200})\}")
 _MARK = "zq0place"
 """Stands in an address for what is filled in, so that the rest can be brought into canonical form."""
+
+
+class CredentialError(ValueError):
+    """A key cannot be read; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """Where the key of a source is, never the key itself. place: `env:NAME` or `file:PATH` of the worker's machine.
+
+    header: in which it is sent (RFC 9110, section 11.6.2). scheme: what stands before it, such as Bearer (RFC 6750).
+    """
+
+    place: str
+    header: str = "Authorization"
+    scheme: str = ""
+
+    def value(self) -> str:
+        """What the header says, read anew each time: a key may change while a crawl runs. Raises: CredentialError."""
+        try:
+            key, name = secret_at(self.place, "the key")
+        except ValueError as error:
+            raise CredentialError(str(error)) from None
+        if not _KEY.fullmatch(key):
+            raise CredentialError(f"{name} has to hold the key: one word of at most {MAX_KEY:,} signs of ASCII")
+        return f"{self.scheme} {key}" if self.scheme else key
 
 
 @dataclass(frozen=True)
@@ -36,7 +71,8 @@ class ApiSource:
     """One source. `lists` and `record` are URL templates; `items`, `at` and the values of `fields` are paths.
 
     by: one of WAYS. first: number of the first list or record, or the first cursor. step: records of a list (offset).
-    most: lists read. at: where a list names the next cursor or link.
+    most: lists read. at: where a list names the next cursor or link. accept: media types that are asked for.
+    credential: goes to the host of the lists and to no other.
     """
 
     lists: str
@@ -48,6 +84,8 @@ class ApiSource:
     step: int = 1
     most: int = MAX_LISTS
     at: str = ""
+    accept: str = JSON
+    credential: Credential | None = None
 
     @property
     def first_list(self) -> Address | None:
@@ -61,7 +99,14 @@ class ApiSource:
 
     def is_list(self, url: str) -> bool:
         """True where this canonical URL is one of the source's lists."""
-        if self.by in {"none", "link"}:  # a link may have any query
+        if (
+            self.by == "header"
+            and "?" in url
+            and host_of(url) == self._list_ends[0]
+            and not _fits(url, self._record_ends)
+        ):
+            return True  # GitHub leads from /repos/NAME/issues to /repositories/NUMBER/issues
+        if self.by in {"none", "link", "header"}:  # a link may have any query
             begin = self.first_list
             first, whole = begin.name if begin else "", self.by == "none"
             return url == first if whole else url.partition("?")[0] == first.partition("?")[0]
@@ -71,25 +116,33 @@ class ApiSource:
         """True where this canonical URL is one of the source's records."""
         return _fits(url, self._record_ends) and not self.is_list(url)
 
-    def list_after(self, url: str, depth: int, data: Any) -> str | None:
+    def takes_key(self, url: str) -> bool:
+        """True where the key may go with a request for this URL: to the host of the lists, unseen on its way."""
+        if self.credential is None or host_of(url) != self._list_ends[0]:
+            return False
+        return url.startswith("https://") or is_loopback(url)
+
+    def list_after(self, url: str, depth: int, data: Any, said: str = "") -> str | None:
         """The list that follows the one at `url`, the `depth`-th from 0; None where there is none, or `most` are read.
 
-        On the host of the list only.
+        On the host of the list only. said: the target of the answer's Link header.
         """
         if depth + 1 >= self.most or self.by == "none":
             return None
         if self.by in {"page", "offset"}:
             found: str | None = _filled(self.lists, {self.by: self._start(depth + 1)})
-        elif not isinstance(said := value_at(data, self.at), str | int) or said == "" or isinstance(said, bool):
+        elif self.by == "header":
+            found = said or None
+        elif not isinstance(named := value_at(data, self.at), str | int) or named == "" or isinstance(named, bool):
             found = None
         else:
-            found = str(said) if self.by == "link" else _filled(self.lists, {"cursor": said})
+            found = str(named) if self.by == "link" else _filled(self.lists, {"cursor": named})
         onward = address(found, url) if found else None
         return onward.asked if onward and self.is_list(onward.name) else None
 
     def address_of(self, item: Any) -> Address | None:
         """The address of a record that a list names; None where its parts are missing or lead elsewhere."""
-        parts = {name: value_at(item, name) for name in _PLACE.findall(self.record)}
+        parts = {place: _part_of(item, place) for place in _PLACE.findall(self.record)}
         if any(isinstance(part, bool) or not isinstance(part, str | int) or part == "" for part in parts.values()):
             return None
         found = address(_filled(self.record, parts))
@@ -112,36 +165,58 @@ class ApiSource:
         return _ends_of(self.record)
 
 
-def read_list(body: bytes, url: str, depth: int, source: ApiSource) -> Sitemap:
-    """What one list says: the addresses of its records, and the next list. Never raises on any bytes."""
+@dataclass(frozen=True, slots=True)
+class ApiReader:
+    """Reads the lists of a source. said: what the Link header of the answer names as the next one."""
+
+    source: ApiSource
+    said: str = ""
+
+    def read(self, body: bytes, url: str, depth: int, content_type: str = "") -> Sitemap:  # noqa: ARG002  # it is JSON
+        """What one list says: the addresses of its records, and the next list. Never raises on any bytes."""
+        return _read_list(body, url, depth, self.source, self.said)
+
+
+def _read_list(body: bytes, url: str, depth: int, source: ApiSource, said: str) -> Sitemap:
     found = Sitemap("api")
     try:
         data = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         found.problems.append(f"broken JSON: {str(error)[:200]}")
         return found
-    items = value_at(data, source.items)
+    items = _rows(value_at(data, source.items))
     if not isinstance(items, list):
         place = f"at {printable(source.items)}" if source.items else "as the whole answer"
         found.problems.append(f"expected a list of records {place}")
         return found
     records = {entry.name: entry.found for entry in _records(items, source, found.problems)}
     found.entries = [SitemapEntry(name, found=spelled) for name, spelled in records.items()]
-    onward = source.list_after(url, depth, data) if items else None
+    onward = source.list_after(url, depth, data, said) if items or source.by == "header" else None
     found.nested = [onward] if onward else []
     return found
 
 
-def value_at(data: Any, path: str) -> Any:
-    """The value at a path of names and positions, such as `results.0.title`; None where there is none."""
-    for part in path.split(".")[:MAX_PATH_PARTS] if path else ():
-        if isinstance(data, dict):
-            data = data.get(part)
-        elif isinstance(data, list) and part.isascii() and part.isdigit() and int(part) < len(data):
-            data = data[int(part)]
-        else:
-            return None
-    return data
+def _rows(items: Any) -> Any:
+    """Records that are told column by column, as EDGAR does, as a list of them; all else as it is."""
+    columns = list(items.values()) if isinstance(items, dict) else []
+    if not all(isinstance(column, list) for column in columns) or len({len(column) for column in columns}) != 1:
+        return items
+    return [dict(zip(items, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _part_of(item: Any, place: str) -> Any:
+    """What is filled in at `{path}`; at `{path!-}` without the signs behind the exclamation mark."""
+    path, _, signs = place.partition("!")
+    found = value_at(item, path)
+    return "".join(sign for sign in found if sign not in signs) if signs and isinstance(found, str) else found
+
+
+def is_loopback(url: str) -> bool:
+    """True where a URL, or a template of one, names this machine by its address."""
+    try:
+        return ip_address(urlsplit(url.partition("{")[0]).hostname or "").is_loopback
+    except ValueError:
+        return False
 
 
 def places(template: str) -> list[str]:

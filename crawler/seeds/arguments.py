@@ -12,7 +12,10 @@ from crawler.seeds.scope import Admission, AdmissionReason, Scope, Via
 from crawler.urls.link import Link
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
-ARGUMENTS = ("url", "sitemap", "seeds", "allowlist", "api", "discovery", "sitemap_since", "below")
+BEGINNINGS = ("url", "sitemap", "seeds", "allowlist", "api", "oai")
+"""Arguments that say where a crawl begins; one is needed."""
+ARGUMENTS = (*BEGINNINGS, "oai_page", "discovery", "sitemap_since", "below")
+KNOWN = "-a url=…, -a sitemap=…, -a seeds=FILE, -a allowlist=FILE, -a api=FILE or -a oai=…"
 
 
 def plan_of(arguments: Mapping[str, str], policy: QueryPolicy = DEFAULT_POLICY) -> SeedPlan:
@@ -20,8 +23,8 @@ def plan_of(arguments: Mapping[str, str], policy: QueryPolicy = DEFAULT_POLICY) 
     problems = [
         f"{name}: unknown argument{did_you_mean(name, ARGUMENTS)}" for name in arguments if name not in ARGUMENTS
     ]
-    if not problems and not set(arguments) & set(ARGUMENTS[:5]):
-        problems = ["nothing to seed: give -a url=…, -a sitemap=…, -a seeds=FILE, -a allowlist=FILE or -a api=FILE"]
+    if not problems and not set(arguments) & set(BEGINNINGS):
+        problems = [f"nothing to seed: give {KNOWN}"]
     if problems:
         raise InputError(problems)
     known: dict[str, Any] = dict(arguments)

@@ -20,6 +20,7 @@ from crawler.seeds import patterns
 from crawler.seeds.allowlist import AllowlistEntry, read_allowlist
 from crawler.seeds.api import ApiSource
 from crawler.seeds.api_file import read_api
+from crawler.seeds.oai import Repository, list_link, repository_of
 from crawler.seeds.scope import USUAL_SITEMAP, Scope, folder_of
 from crawler.seeds.seed_file import behind_url, not_a_url, seed_lines
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
@@ -65,6 +66,8 @@ def plan_seeds(
     discovery: str | None = None,
     *,
     api: str | None = None,
+    oai: str | None = None,
+    oai_page: str | None = None,
     sitemap_since: str | None = None,
     below: str | None = None,
     clock: Callable[[], float] = time.time,
@@ -73,17 +76,19 @@ def plan_seeds(
     """Check the arguments of `gristmill crawl corpus` and `gristmill seed`; None = not given.
 
     `url`, `sitemap`: URLs separated by commas. `seeds`, `allowlist`: paths of files. `discovery`: "links" or "sitemap".
-    `api`: path of a file that describes a source of JSON. `sitemap_since`: a day (ISO 8601). `below`:
-    "yes" keeps the crawl below the folder of each URL of `url`.
+    `api`: path of a file that describes a source of JSON. `oai`: base URLs of repositories, separated by commas;
+    `oai_page`: template of the address of their records' pages. `sitemap_since`: a day (ISO 8601). `below`: "yes" keeps
+    the crawl below the folder of each URL of `url`.
     `policy` is the worker's own list of parameters that name no page.
-    With none of the five the plan is empty: right for a worker that joins, an error for everybody else to raise.
+    With none of the six the plan is empty: right for a worker that joins, an error for everybody else to raise.
     Raises InputError that lists every problem with file, line, what was expected and what to do.
     """
     planner = _Planner(clock)
-    planner.check_discovery(discovery, needed_by=url or sitemap or seeds or api)
+    planner.check_discovery(discovery, needed_by=url or sitemap or seeds or api or oai)
     since = planner.day("sitemap_since", sitemap_since)
     planner.check_below(below, pages_given=bool(url), others_given=bool(seeds))
     source = planner.api(api)
+    repositories = planner.repositories(oai, oai_page)
     pages = planner.urls("url", url)
     lists = planner.urls("sitemap", sitemap)
     entries = planner.allowlist(allowlist)
@@ -94,6 +99,7 @@ def plan_seeds(
         raise InputError(planner.listing())
     sources = [source] if source else []
     lists += [first.asked for one in sources if (first := one.first_list)]
+    lists += [one.first_list for one in repositories]
     few = [_page(page) for page in pages] + [_sitemap(item) for item in lists]
     few += chain.from_iterable(_entry_links(entry) for entry in entries if clock() < entry.expires_at)
     hosts = _host_scope(
@@ -104,6 +110,7 @@ def plan_seeds(
     if below in _YES:
         hosts = replace(hosts, folders=frozenset(map(folder_of, pages)))
     scope = replace(hosts.merge(covered), clock=clock, policy=policy, sources=tuple(sources), listed_since=since)
+    scope = replace(scope, repositories=tuple(repositories))
     file = Path(seeds) if seeds else None
     once: dict[tuple[str, str], Link] = {}
     for link in few:
@@ -116,7 +123,8 @@ def sitemap_links(sitemap: Sitemap, *, nesting: int, now: float) -> list[Link]:
 
     `nesting` is the depth of the sitemap's own lease; further sitemaps get one more, pages begin at depth 0.
     """
-    lists = [_sitemap(url, depth=nesting + 1) for url in sitemap.nested]
+    onward = list_link if sitemap.kind == "oai" else _sitemap
+    lists = [onward(url, depth=nesting + 1) for url in sitemap.nested]
     pages = [
         Link(entry.url, found=entry.found, priority=page_priority(entry, now), lastmod=_changed_at(entry, now))
         for entry in sitemap.entries
@@ -201,6 +209,22 @@ class _Planner:
                 comma = " (a comma inside a URL is written %2C)" if len(found) > 1 else ""
                 self.problem(f"{name}: {not_a_url(piece)}{comma}")
         return [url.asked for _, url in found if url]
+
+    def repositories(self, argument: str | None, page: str | None) -> list[Repository]:
+        """The repositories of OAI-PMH that an argument names."""
+        if argument is None:
+            if page is not None:
+                self.problem("oai_page: goes with oai, whose records it gives addresses")
+            return []
+        found: list[Repository] = []
+        for piece in filter(None, (piece.strip() for piece in argument.split(","))):
+            try:
+                found.append(repository_of(piece, page or ""))
+            except ValueError as error:
+                self.problem(f"oai: {piece[:200]}: {error}")
+        if not argument.strip(", "):
+            self.problem("oai: empty, expected one or more http(s) URLs separated by commas")
+        return found
 
     def allowlist(self, argument: str | None) -> list[AllowlistEntry]:
         if argument is None:

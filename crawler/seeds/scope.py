@@ -18,12 +18,13 @@ from typing import Any, Literal, NamedTuple
 from crawler.seeds.allowlist import AllowlistEntry
 from crawler.seeds.api import ApiSource
 from crawler.seeds.api_file import source_from_json, source_to_json
+from crawler.seeds.oai import Repository, repository_from_json
 from crawler.seeds.timestamps import parse_day
 from crawler.urls.canonicalize import Address, address, canonicalize, host_and_path, host_of
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
-Via = Literal["seed", "link", "sitemap", "redirect", "feed"]
-"""How a URL was found; "feed": a list that a page names."""
+Via = Literal["seed", "link", "sitemap", "redirect", "feed", "record"]
+"""How a URL was found; "feed": a list that a page names; "record": what a record of a repository names."""
 FORMAT, OLDER = 2, 1
 """The same content; a worker of a version that writes the older one cannot read the queues, and is refused by it."""
 USUAL_SITEMAP = "/sitemap.xml"
@@ -35,7 +36,9 @@ class AdmissionReason(StrEnum):
 
     SEEDED = "seeded"  # host of a seed or of a given sitemap
     ALLOWLISTED = "allowlisted"
-    NAMED = "named"  # a sitemap on another host, which robots.txt or an index of a host inside names
+    NAMED = (
+        "named"  # a sitemap on another host, which robots.txt or an index of a host inside names; a page of a record
+    )
     OFF_SCOPE = "off_scope"  # host is neither seeded nor on the allowlist
     LICENCE_EXPIRED = "licence_expired"
     PATH_EXCLUDED = "path_excluded"
@@ -91,6 +94,7 @@ class Scope:
     robots_sitemap_hosts: frozenset[str] = frozenset()  # Sitemap lines of their robots.txt are read
     entries: tuple[AllowlistEntry, ...] = ()
     sources: tuple[ApiSource, ...] = ()  # of JSON: which pages are lists and records of theirs
+    repositories: tuple[Repository, ...] = ()  # of OAI-PMH: their records' pages are admitted on any host
     listed_since: str = ""  # a day (ISO 8601): pages whose sitemap or feed gives an earlier one are left out
     folders: frozenset[str] = frozenset()  # host and path: of such a host only what begins so, whoever names it
     clock: Callable[[], float] = field(default=time.time, repr=False, compare=False)  # for the expiry of licences
@@ -148,7 +152,8 @@ class Scope:
         """True where an entry whose licence has not expired lists this very file: somebody waits for its pages."""
         entry = self._by_sitemap.get(url)
         if entry is None:
-            return any(first is not None and url == first.name for first in (one.first_list for one in self.sources))
+            firsts = (one.first_list for one in self.sources)
+            return any(first and url == first.name for first in firsts) or bool(self.repositories_of(url))
         return self.clock() < entry.expires_at
 
     def is_too_old(self, lastmod: float | None) -> bool:
@@ -165,9 +170,20 @@ class Scope:
         """The source of JSON that this sitemap file is a list of; None for a sitemap."""
         return next((source for source in self.sources if source.is_list(url)), None)
 
+    def repositories_of(self, url: str) -> tuple[Repository, ...]:
+        """What is wanted of the repository that this list is of; empty for a sitemap."""
+        return tuple(one for one in self.repositories if one.is_list(url))
+
+    def source_of(self, url: str, kind: str) -> ApiSource | None:
+        """The source of JSON that a URL is a list or a record of; None where what is expected there is no JSON."""
+        if kind == "sitemap":
+            return self.source_of_list(url)
+        return next((source for source in self.sources if source.fields and source.is_record(url)), None)
+
     def fields_of(self, url: str) -> dict[str, str]:
         """Where the fields of this record of a source stand, as paths; empty for a page."""
-        return next((dict(source.fields) for source in self.sources if source.is_record(url)), {})
+        source = self.source_of(url, "page")
+        return dict(source.fields) if source else {}
 
     def guesses_sitemap(self, url: str) -> bool:
         """True where the URL is the usual place, tried because the entry of its domain wants lists and names none."""
@@ -254,11 +270,12 @@ class Scope:
         """Both scopes together; where both know a domain, the entry of `other` (the newer file) holds."""
         hosts = {name: getattr(self, name) | getattr(other, name) for name in _HOST_FIELDS}
         sources = {source.record: source for source in self.sources + other.sources}
+        repositories = {one.name: one for one in self.repositories + other.repositories}
         hosts["folders"] = self._folders_with(other)
         since = other.listed_since or self.listed_since
         entries = self.entries + other.entries
         merged = Scope(**hosts, entries=entries, listed_since=since, clock=self.clock, policy=self.policy)
-        return replace(merged, sources=tuple(sources.values())) if sources else merged
+        return replace(merged, sources=tuple(sources.values()), repositories=tuple(repositories.values()))
 
     def to_json(self) -> str:
         """Canonical JSON: equal scopes give equal text."""
@@ -266,6 +283,7 @@ class Scope:
         values |= {"format": FORMAT, "entries": [_entry_to_json(entry) for entry in self.entries]}
         values |= {"folders": sorted(self.folders)} if self.folders else {}
         values |= {"sources": [source_to_json(source) for source in self.sources]} if self.sources else {}
+        values |= {"repositories": [[r.base, r.select, r.page] for r in self.repositories]} if self.repositories else {}
         values |= {"listed_since": self.listed_since} if self.listed_since else {}
         return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
@@ -281,6 +299,7 @@ class Scope:
             folders = frozenset(_strings(values.get("folders", ())))
             entries = tuple(_entry_from_json(entry) for entry in values["entries"])
             sources = tuple(source_from_json(source) for source in values.get("sources", ()))
+            repositories = tuple(repository_from_json(*one) for one in values.get("repositories", ()))
             since = str(values.get("listed_since", ""))
             parse_day(since)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -294,6 +313,7 @@ class Scope:
             folders=folders,
             entries=entries,
             sources=sources,
+            repositories=repositories,
             listed_since=since,
             clock=clock,
             policy=policy,
@@ -309,7 +329,7 @@ class Scope:
 
     def _by_host(self, site: str, path: str, via: Via) -> tuple[bool, AdmissionReason]:
         if site not in self.link_hosts and site not in self.listed_hosts:
-            return False, AdmissionReason.OFF_SCOPE
+            return (True, AdmissionReason.NAMED) if via == "record" else (False, AdmissionReason.OFF_SCOPE)
         if self.folders and not self._is_below(site, path):
             return False, AdmissionReason.PATH_NOT_INCLUDED
         if via == "link" and site not in self.link_hosts:

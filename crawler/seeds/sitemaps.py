@@ -9,9 +9,10 @@ declares are refused, its DTD is never loaded.
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 from lxml import etree
@@ -50,12 +51,29 @@ class SitemapEntry:
 
 @dataclass(slots=True)
 class Sitemap:
-    """What one file says. `kind`: "urlset", "index", "rss", "atom", "json", "text", or "unknown": none of these."""
+    """What one file says.
+
+    kind: "urlset", "index", "rss", "atom", "json", "text", "api", "oai", or "unknown": none of these. Of a repository
+    (`crawler.seeds.oai`): stopped: why its harvest ends here without being whole; harvested: its name, and the day on
+    which the harvest began that ends here. deleted: pages whose records are. rights: by canonical URL, of its licence.
+    """
 
     kind: str = "unknown"
     entries: list[SitemapEntry] = field(default_factory=list)
     nested: list[str] = field(default_factory=list)  # URLs of further sitemaps, as they are to be requested
     problems: list[str] = field(default_factory=list)  # sentences; at most MAX_PROBLEMS and a count
+    left_out: Counter[str] = field(default_factory=Counter)  # records that name no page, by why
+    deleted: list[SitemapEntry] = field(default_factory=list)
+    rights: dict[str, str] = field(default_factory=dict)
+    harvested: tuple[str, str] | None = None
+    stopped: str = ""
+
+
+class ListReader(Protocol):
+    """Reads lists that are no sitemaps. It crosses to the process that reads them."""
+
+    def read(self, body: bytes, url: str, depth: int, content_type: str = "") -> Sitemap:
+        """What the list at `url` says, the `depth`-th from 0. content_type: value of its header. Never raises."""
 
 
 def parse_sitemap(body: bytes, url: str, nesting: int = 0, content_type: str = "") -> Sitemap:

@@ -20,23 +20,29 @@ from crawler.document import Document, Drop, DropReason
 from crawler.documents.from_response import blank_document, document_of
 from crawler.frontier.model import Lease, PutStatus
 from crawler.frontier.seeding import SharedScope, join_scope
+from crawler.middlewares._meta import header_lines
 from crawler.middlewares.outcomes import NotModified
 from crawler.middlewares.scrapy_signals import robots_sitemaps
 from crawler.middlewares.withdrawn import refused_in
 from crawler.pipelines.duplicate_index import release
 from crawler.pipelines.segments import first_segment
 from crawler.policy.decide import decide_unread
+from crawler.policy.headers import values_of
 from crawler.pool.pool import StagePool, pool_of
 from crawler.recrawl.decay import DecayLimits, Moves, tombstone
 from crawler.recrawl.visit import Visit, content_hash, recall, tell_history
 from crawler.runtime import config_of
+from crawler.scheduler.revisits import FOREVER_SECONDS
 from crawler.scheduler.scheduler import clock_of
+from crawler.seeds.api import ApiReader
 from crawler.seeds.arguments import judged
 from crawler.seeds.feeds import Feeds
+from crawler.seeds.oai import Harvest, OaiReader
 from crawler.seeds.plan import SeedPlan, sitemap_links
 from crawler.seeds.scope import AdmissionReason
 from crawler.spiders.arguments import read_arguments
 from crawler.spiders.failures import next_of, outcome_of, redirect_of, unspelled
+from crawler.spiders.rights import Rights
 from crawler.spiders.unread import UnreadSitemaps
 from crawler.spiders.withdrawn_seeds import WithdrawnSeeds
 from crawler.stages.tiers import has_too_little
@@ -54,6 +60,7 @@ from crawler.statkeys import (
 )
 from crawler.urls.canonicalize import Address
 from crawler.urls.link import SITEMAP_PRIORITY, Link, link_to, source_id
+from crawler.urls.rel_canonical import targets
 from crawler.urls.shape import shape_id_of
 from crawler.urls.tracking import extended_policy
 from crawler.urls.traps import trap_reason
@@ -66,12 +73,18 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawler.scheduler.scheduler import Scheduler
+    from crawler.seeds.oai import Repository
     from crawler.seeds.scope import Scope, Via
+    from crawler.seeds.sitemaps import ListReader
     from crawler.times import Clock
 
 
+HARVESTED = "oai:"
+"""Blob, followed by the name of a `Repository`: the day on which its last whole harvest began (ISO 8601)."""
+
+
 class CorpusSpider(Spider):
-    """`gristmill crawl corpus -a url=… | sitemap=… | seeds=FILE | allowlist=FILE | api=FILE [-a discovery=…]`."""
+    """`gristmill crawl corpus -a url=… | sitemap=… | seeds=FILE | allowlist=FILE | api=FILE | oai=… [-a …]`."""
 
     name = "corpus"
     check_arguments = staticmethod(read_arguments)
@@ -83,6 +96,7 @@ class CorpusSpider(Spider):
     hop: tuple[str, ...]
     moves: Moves
     feeds: Feeds
+    rights: Rights
     decay: DecayLimits
     unread: UnreadSitemaps
     now: Clock
@@ -101,6 +115,7 @@ class CorpusSpider(Spider):
         spider.pool = pool_of(crawler)
         spider.moves = Moves()
         spider.feeds = Feeds()
+        spider.rights = Rights(lambda: spider.frontier.frontier.shared)
         frontier = spider.config.frontier
         if not frontier.recrawl:  # a second run may have no page for it
             spider.pool.start_loading()
@@ -165,6 +180,8 @@ class CorpusSpider(Spider):
         lease: Lease = response.meta["lease"]
         scope = await self._scope_for(lease.url)
         doc = document_of(response, lease, self.config, scope, clock=self.now)
+        if scope.repositories and doc.license_tag is None and doc.exchange is not None:
+            doc.license_tag = doc.exchange.license_tag = await self.rights.of(lease)
         if lease.visit is not None:
             recall(doc, lease.visit)
             await self._compare(doc, lease.visit)
@@ -227,28 +244,50 @@ class CorpusSpider(Spider):
         """One sitemap file: its pages and nested files into the frontier; the file itself is only counted."""
         lease: Lease = response.meta["lease"]
         doc = document_of(response, lease, self.config, await self._scope_for(lease.url), clock=self.now)
-        doc.content_hash = await content_hash(response.body)
-        if lease.visit is not None and lease.visit.holds(doc.content_hash):
+        harvest = Harvest.of(lease.link)
+        if not _repositories_of(self.scope, lease):  # what a repository answers leads on although it is the same
+            doc.content_hash = await content_hash(response.body)
+        if lease.visit is not None and doc.content_hash and lease.visit.holds(doc.content_hash):
             doc.verdict = Drop("fetch", DropReason.UNCHANGED, "same content hash")
-        else:
+        elif not (lease.visit and harvest and lease.visit.fetched_at >= harvest.stamp):
+            # else a list that failed comes back (RECRAWL): another harvest asks for all that it named
             await self._read_sitemap(response, lease, doc.content_type)
-        await self._settle_sitemap(doc, lease)
+        await self._settle_sitemap(doc, lease, is_remembered=harvest is None)
 
     async def _read_sitemap(self, response: Response, lease: Lease, content_type: str) -> None:
-        source = self.scope.source_of_list(lease.url)
-        sitemap = await self.pool.sitemap(response.body, response.url, lease.link.depth, source, content_type)
+        reader = await self._reader_of(response, lease)
+        sitemap = await self.pool.sitemap(response.body, response.url, lease.link.depth, reader, content_type)
         for problem in sitemap.problems:
             self.logger.warning("sitemap %s: %s", response.url, problem)
         listed, own = sitemap_links(sitemap, nesting=lease.link.depth, now=self.now()), source_id(lease.url)
-        found = self._admitted([replace(link, source=own) for link in listed], "sitemap")
-        if sitemap.problems and not (sitemap.entries or sitemap.nested):
-            self.unread.unreadable(lease, sitemap.problems[0])
+        via: Via = "record" if sitemap.kind == "oai" else "sitemap"
+        found = self._admitted([replace(link, source=own) for link in listed], via)
+        if sitemap.stopped or (sitemap.problems and not (sitemap.entries or sitemap.nested)):
+            self.unread.unreadable(lease, sitemap.stopped or sitemap.problems[0])
+        for why, count in sitemap.left_out.items():
+            self._count(f"{OUTSIDE}/{why}", count)
+        if sitemap.rights:
+            await self.rights.keep(own, sitemap.rights)
         await self._put(found, lease)
-        await self.frontier.hasten(found)
+        await self.frontier.hasten([*found, *(Link(gone.url, lastmod=self.now()) for gone in sitemap.deleted)])
+        if sitemap.harvested and sitemap.harvested[1]:
+            name, day = sitemap.harvested
+            await self.frontier.frontier.shared.put_blob(HARVESTED + name, day.encode(), FOREVER_SECONDS)
 
-    async def _settle_sitemap(self, doc: Document, lease: Lease) -> None:
+    async def _reader_of(self, response: Response, lease: Lease) -> ListReader | None:
+        """What reads a list that is no sitemap."""
+        if (source := self.scope.source_of_list(lease.url)) is not None:
+            named = targets(values_of(header_lines(response.headers), b"link"), response.url, "next")
+            return ApiReader(source, named[0] if named else "")
+        if not (repositories := _repositories_of(self.scope, lease)):
+            return None
+        blobs = [await self.frontier.frontier.shared.get_blob(HARVESTED + one.name) for one in repositories]
+        since = {one.name: (blob or b"").decode() for one, blob in zip(repositories, blobs, strict=True)}
+        return OaiReader(repositories, Harvest.of(lease.link), since, self.now())
+
+    async def _settle_sitemap(self, doc: Document, lease: Lease, *, is_remembered: bool = True) -> None:
         self._count(SITEMAPS if doc.verdict is None else SITEMAPS_UNCHANGED)
-        await self.frontier.settle(lease.token, doc)
+        await self.frontier.settle(lease.token, doc if is_remembered else None)
 
     async def failed(self, failure: Failure) -> AsyncIterator[Document]:
         """A request that brought no page: recorded, tried again, put on hold or followed to its new place."""
@@ -338,7 +377,9 @@ class CorpusSpider(Spider):
         if isinstance(to, Drop):
             return to
         target, link = to.asked, lease.link.redirected(to)
-        link, admission = judged(await self._scope_for(to.name), link, "redirect")
+        scope = await self._scope_for(to.name)
+        via: Via = "redirect" if scope.knows(lease.url) else "record"  # a DOI leads on: nothing else is let in by name
+        link, admission = judged(scope, link, via)
         if admission.ok and link.url == lease.url:
             self._count(RESPELLED)
             await self.frontier.respell(lease.token, link)
@@ -373,6 +414,12 @@ class CorpusSpider(Spider):
         assert self.crawler.stats is not None
         if n:
             self.crawler.stats.inc_value(key, n)
+
+
+def _repositories_of(scope: Scope, lease: Lease) -> tuple[Repository, ...]:
+    """What is wanted of the repository that this list is of, also where redirects led to it."""
+    found = (scope.repositories_of(url) for url in (lease.url, *lease.link.redirects))
+    return next(filter(None, found), ())
 
 
 def _onward(doc: Document) -> str:

@@ -28,13 +28,18 @@ def from_links(links: Iterable[tuple[str, str, str]], domain: str) -> str | None
 
 def from_headers(values: Iterable[str], url: str, domain: str) -> str | None:
     """The same of the Link headers (RFC 8288) of the page at `url`, given by their values."""
+    return _only(targets(values, url, "canonical"), domain)
+
+
+def targets(values: Iterable[str], url: str, relation: str) -> list[str]:
+    """Where Link headers lead by this relation, resolved against the page at `url`; "" for what is no URL."""
     found = (match for value in values for match in _LINK.finditer(value))
-    return _only((resolve(url, match[1]) or "" for match in found if _is_canonical(match[2])), domain)
+    return [resolve(url, match[1]) or "" for match in found if _has_relation(match[2], relation)]
 
 
-def _is_canonical(parameters: str) -> bool:
+def _has_relation(parameters: str, relation: str) -> bool:
     rel = _REL.search(parameters)
-    return rel is not None and "canonical" in (rel[1] or rel[2] or "").lower().split()
+    return rel is not None and relation in (rel[1] or rel[2] or "").lower().split()
 
 
 def _only(claims: Iterable[str], domain: str) -> str | None:

@@ -6,6 +6,8 @@ answer for pages as they come, for archives and for the stages. No body is unpac
 
 from __future__ import annotations
 
+import re
+
 from crawler.wire.media import may_be_read, media_type
 
 _TYPES = {
@@ -49,6 +51,9 @@ _MIMETYPES = {b"application/epub+zip": "epub", _ODF + b"text": "odt", _ODF + b"p
 _OOXML = {b"word/document.xml": "docx", b"ppt/presentation.xml": "pptx", b"xl/workbook.xml": "xlsx"}
 _DIRECTORY_END, _DIRECTORY_WITHIN = b"PK\x05\x06", 65_557
 """Of a ZIP: what begins the end of its directory, and how far from the end of the file that is (APPNOTE 4.3.16)."""
+_WIKI = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?<mediawiki\s[^>]{0,2000}mediawiki\.org/xml/export-")
+"""The root of an export of a wiki (https://www.mediawiki.org/wiki/Help:Export)."""
+_ROOT_WITHIN = 4_096
 ENOUGH = 64
 """Bytes from which it can be said that a body is no file of a kind named here."""
 
@@ -74,6 +79,8 @@ def file_kind(declared: str, body: bytes) -> str | None:
     is_file = may_be_file(declared)
     if not (is_file or may_be_read(declared)):
         return None
+    if _WIKI.match(body[:_ROOT_WITHIN]):
+        return "mediawiki"
     if body.startswith(_PDF) or (is_file and body.find(_PDF, 0, JUNK_BEFORE_PDF) >= 0):
         return "pdf"
     return _kind_of_zip(body) if body.startswith(_ZIP) else None

@@ -124,8 +124,10 @@ NOTES = {
     "annotate", "annotations", "best", "chunks", "contaminated", "dedup", "exclude", "expire", "export", "held",
     "images", "merge", "mix", "rejudge", "repair", "select", "semantic", "substrings", "supersede", "verify",
 }  # fmt: skip
-READS = {"captures", "diff", "duplicates", "index", "lineage", "log", "page", "query", "show", "tag", "trial"}
-"""`captures` writes an archive, `index` into the duplicate index, `tag` a name: none of them makes documents."""
+READS = {
+    "captures", "diff", "duplicates", "index", "lineage", "log", "mediawiki", "page", "query", "show", "tag", "trial",
+}  # fmt: skip
+"""`captures` and `mediawiki` write an archive, `index` into the duplicate index, `tag` a name: none makes documents."""
 CALLS = {
     "exclude": ["--domain", "alder.example", "--reason", "x", "--yes", "corpus"],
     "expire": ["--older-than", "1", "corpus"],

@@ -64,6 +64,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "dataset lineage": (["--domain", "example.org", "corpus"], 1),
     "dataset log": (["corpus"], 1),
     "dataset merge": (["--out", "all", "corpus", "other"], 1),
+    "dataset mediawiki": (["wiki-20260101.xml", "--out", "wiki.warc.gz"], 1),
     "dataset mix": (["--out", "mixed", "spec.yaml"], 1),
     "dataset held": (["list", "corpus"], 1),
     "dataset page": (PAGE[2:], 1),

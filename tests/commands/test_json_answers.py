@@ -123,6 +123,12 @@ def test_whoever_finds_the_mistake_tells_it_in_json(scrapy, words, name, problem
     assert done.err.startswith("usage: ") or "Usage" in done.err
 
 
+WIKI = (
+    "<mediawiki><siteinfo><base>https://wiki.example/wiki/Main</base></siteinfo>"
+    "<page><title>Pear</title><ns>0</ns><revision><text>A pear.</text></revision></page></mediawiki>"
+)
+
+
 @pytest.mark.parametrize("name", built_in.OPERATIONS)
 def test_what_an_operation_on_a_corpus_did_is_what_its_schema_declares(scrapy, corpus, tmp_path, name):
     fill(Folder(tmp_path / "stricter"), text="another text")
@@ -141,6 +147,7 @@ def test_what_an_operation_on_a_corpus_did_is_what_its_schema_declares(scrapy, c
     archive = next((tmp_path / "corpus" / "archive").glob("*.warc.gz"))
     lines = archive.with_name(archive.name.removesuffix(".warc.gz") + ".cdxj").read_bytes().splitlines()
     (tmp_path / "index.cdxj").write_bytes(lines[0])
+    (tmp_path / "wiki-20260101-pages-articles.xml").write_text(WIKI)
     words = shlex.split(built_in.OPERATIONS[name].loaded().example)
     worked(scrapy("dataset", *words, "--json"), f"dataset {name}")
 

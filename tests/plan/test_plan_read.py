@@ -112,7 +112,7 @@ def test_a_limit_of_a_seed_and_recrawl_are_the_settings_that_they_stand_for(tmp_
         (f"{TEXT}steps:\n  - explore corpus\n", ":5:5: explore-corpus: explore is a command for a person"),
         (f"{TEXT}steps:\n  - dataset export c --to jsonl.gz --out c\n", "a makes c, too: give another --out"),
         (f"{TEXT}gates: none.yaml\n", "none.yaml"),
-        ("name: a\ncorpus: c\n", ": seeds: expected seeds, sitemap, allowlist or api"),
+        ("name: a\ncorpus: c\n", ": seeds: expected seeds, sitemap, allowlist, api or oai"),
         ("name: a\nname: b\ncorpus: c\nseeds: [https://example.org/]\n", ":2:1: name: given twice"),
         ("crawls: []\n", ":1:9: crawls: expected at least one crawl"),
         ("crawls:\n- {name: a, corpus: c, seeds: [https://a.org/]}\n- {name: a, corpus: d, seeds: [https://b.org/]}\n",

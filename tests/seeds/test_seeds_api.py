@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 
 from crawler.problems import InputError
-from crawler.seeds.api import ApiSource, read_list, value_at
-from crawler.seeds.api_file import parse_api
+from crawler.seeds.api import ApiReader, ApiSource, Credential, CredentialError
+from crawler.seeds.api_file import parse_api, read_api
 from crawler.seeds.plan import plan_seeds
 from crawler.seeds.scope import Scope, ScopeError
+from crawler.seeds.sitemaps import Sitemap
+from crawler.stages.text.json_data import value_at
 from crawler.urls.canonicalize import Address, canonicalize
+from crawler.urls.rel_canonical import targets
+from tests.support.places import PROJECT
 from tests.support.positions import by_line
 
 FIELDS = (("text", "body"),)
@@ -21,6 +25,10 @@ RECORD = "https://a.org/x/{id}"
 
 def source(lists: str, by: str = "none", **more: object) -> ApiSource:
     return ApiSource(lists, RECORD, FIELDS, by=by, **more)  # type: ignore[arg-type]
+
+
+def read_list(body: bytes, url: str, depth: int, one: ApiSource, said: str = "") -> Sitemap:
+    return ApiReader(one, said).read(body, url, depth)
 
 
 def after(one: ApiSource, data: object, depth: int = 0) -> str | None:
@@ -140,13 +148,22 @@ fields: {text: body}
             GOOD.replace("record: https://a.org/x/{id}\n", ""),
             "f:1: record: missing; a source needs list, record",
         ),
+        (GOOD + "credential: ghp_x\n", "f:5: credential: expected key: value pairs"),
+        (GOOD + "credential: {from: ghp_x}\n", "f:5: credential: expected from: env:NAME or file:PATH"),
+        (GOOD + "credential: {header: X-Key}\n", "f:5: credential: expected from: env:NAME or file:PATH"),
+        (GOOD + "credential: {from: 'env:K', scheme: 'a b'}\n", "f:5: credential.scheme: expected one word"),
+        (
+            GOOD.replace("list: https", "list: http") + "credential: {from: 'env:K'}\n",
+            "f:1: list: a key is sent by https only",
+        ),
+        (GOOD + "accept: 'a\u00e9'\n", "f:5: accept: expected media types"),
         (GOOD.replace("/x/{id}", "/x/"), "f:3: record: expected what is filled in, such as {id} or {slug}"),
         (GOOD.replace("record: https://a.org/x/{id}", 'record: "{link}"'), "f:3: record: expected an http(s) URL with"),
         (GOOD.replace("{page}", "1"), "f:1: list: by page expects {page} once in the address, found nothing"),
         (GOOD.replace("{page}", "{number}"), "f:1: list: by page expects {page} once in the address, found ['number']"),
         (
             GOOD.replace("by: page", "by: pages"),
-            "f:2: pages.by: expected one of none, page, offset, cursor, link, found",
+            "f:2: pages.by: expected one of none, page, offset, cursor, link, header, found",
         ),
         (
             GOOD.replace("by: page", "by: page, first: one"),
@@ -160,7 +177,7 @@ fields: {text: body}
             GOOD.replace("by: page", "by: link").replace("{page}", "1"),
             "f:2: pages.by: link needs at: the path",
         ),
-        (GOOD.replace("text: body", "title: body"), "f:4: fields: expected text or html: the path of a record"),
+        (GOOD.replace("text: body", "title: body"), "f:4: fields: expected html, markdown, text: the path of a record"),
         (
             GOOD.replace("text: body", "text: body, auther: x"),
             "f:4: fields.auther: unknown key; did you mean 'author'",
@@ -202,3 +219,75 @@ def test_every_worker_of_the_crawl_knows_the_source() -> None:
         bad = values | {"sources": [values["sources"][0] | {key: wrong}]}
         with pytest.raises(ScopeError):
             Scope.from_json(json.dumps(bad))
+
+
+EXAMPLES = PROJECT / "docs" / "examples"
+OPINIONS = {"next": "https://www.courtlistener.com/api/rest/v4/opinions/?cursor=cD0&order_by=id",
+            "previous": None, "results": [{"id": 108713, "plain_text": "x"}]}  # fmt: skip
+FILINGS = {"cik": "320193", "filings": {"recent": {
+    "accessionNumber": ["0000320193-26-000106", "0000320193-26-000077"], "form": ["10-K", "10-Q"],
+    "primaryDocument": ["aapl-20260926.htm", "aapl-20260627.htm"]}}}  # fmt: skip
+
+
+def test_courtlistener_leads_by_an_address_in_its_answer() -> None:
+    one = read_api(EXAMPLES / "api-courtlistener.yaml")
+    assert one.first_list is not None
+    found = read_list(json.dumps(OPINIONS).encode(), one.first_list.asked, 0, one)
+    assert [entry.url for entry in found.entries] == ["https://www.courtlistener.com/api/rest/v4/opinions/108713/"]
+    assert found.nested == [OPINIONS["next"]]
+    assert one.credential == Credential("env:COURTLISTENER_TOKEN", "Authorization", "Token")
+
+
+def test_edgar_tells_its_filings_by_columns_and_their_documents_are_pages() -> None:
+    one = read_api(EXAMPLES / "api-edgar.yaml")
+    assert one.first_list is not None
+    found = read_list(json.dumps(FILINGS).encode(), one.first_list.asked, 0, one)
+    folder = "https://www.sec.gov/Archives/edgar/data/320193"
+    assert [entry.url for entry in found.entries] == [
+        f"{folder}/000032019326000106/aapl-20260926.htm", f"{folder}/000032019326000077/aapl-20260627.htm",
+    ]  # fmt: skip
+    scope = plan_seeds(api=str(EXAMPLES / "api-edgar.yaml")).scope
+    assert scope.fields_of(found.entries[0].url) == {} and scope.source_of(found.entries[0].url, "page") is None
+    assert scope.admits(found.entries[0].url, via="sitemap").ok
+    uneven = {"filings": {"recent": {"accessionNumber": ["a"], "primaryDocument": []}}}
+    assert "expected a list of records" in read_list(json.dumps(uneven).encode(), "https://x/", 0, one).problems[0]
+
+
+def test_github_leads_by_its_link_header_and_to_no_other_host() -> None:
+    one = read_api(EXAMPLES / "api-github.yaml")
+    assert one.first_list is not None
+    first, body = one.first_list.asked, b'[{"number": 7, "body": "x"}]'
+    onward = "https://api.github.com/repositories/529502/issues?page=2&per_page=100&state=closed"
+    found = read_list(body, first, 0, one, onward)
+    assert [entry.url for entry in found.entries] == ["https://api.github.com/repos/scrapy/scrapy/issues/7"]
+    assert found.nested == [onward] and one.is_list(onward)
+    assert read_list(body, first, 0, one, "https://evil.example/?page=2").nested == []
+    assert read_list(body, first, 0, one, "https://api.github.com/repos/scrapy/scrapy/issues/9?x").nested == []
+    assert read_list(body, first, 0, one).nested == []
+    values = ['<https://a.org/?p=1>; rel="prev", </?p=3>; title="a"; rel="last next"', "<x>; rel=nextish"]
+    assert targets(values, "https://a.org/?p=2", "next") == ["https://a.org/?p=3"]
+
+
+def test_a_key_is_read_where_it_is_and_sent_to_the_host_of_the_lists_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("K", "s3cret\n")
+    assert Credential("env:K", scheme="Bearer").value() == "Bearer s3cret"
+    (tmp_path / "key").write_text("other\n")
+    assert Credential(f"file:{tmp_path}/key", "X-Key").value() == "other"
+    monkeypatch.setenv("K", "two words")
+    for place in ("env:K", "env:NONE", f"file:{tmp_path}/none"):
+        with pytest.raises(CredentialError) as caught:
+            Credential(place).value()
+        assert place.partition(":")[2] in str(caught.value) and "two words" not in str(caught.value)
+    one = source("https://a.org/x", credential=Credential("env:K"))
+    assert [one.takes_key(url) for url in ("https://a.org/x/1", "http://a.org/x/1", "https://b.org/x/1")] == [
+        True, False, False,
+    ]  # fmt: skip
+    stored = Scope(sources=(one,)).to_json()
+    assert "two words" not in stored and Scope.from_json(stored).sources == (one,)
+    values = json.loads(stored)
+    for wrong in (["/etc/passwd", "X", ""], ["env:K", "X\nY", ""], ["env:K"] * 9):
+        values["sources"][0]["credential"] = wrong
+        with pytest.raises(ScopeError):
+            Scope.from_json(json.dumps(values))

@@ -27,6 +27,7 @@ OPTIONAL |= {"anthropic", "openai", "google", "babel"}  # of `gristmill llm`, wh
 OPTIONAL |= {"PIL"}  # of `gristmill dataset images`, which says what is missing
 OPTIONAL |= {"cairocffi", "docx", "fpdf", "reportlab", "typst"}  # makers of bench files, where they are installed
 OPTIONAL |= {"confluent_kafka"}  # of `gristmill stream` to Kafka, which says what is missing
+OPTIONAL |= {"mwparserfromhell"}  # of wikis, whose pages say what is missing
 EXPLORE = {"duckdb", "starlette", "uvicorn"}  # of `gristmill explore`, which says what is missing
 LATER = {"compression"}  # in the standard library from Python 3.14 on
 
@@ -68,7 +69,8 @@ def test_what_an_extra_brings_is_imported_by_the_room_that_it_is_for() -> None:
     assert requirements("spark") == {"pyspark"} <= imports("crawler/spark")
     assert requirements("parquet") == {"pyarrow", "duckdb"} <= imports("crawler/storage", "crawler/dataset")
     assert requirements("explore") == EXPLORE <= imports("crawler/explore")
-    assert requirements("documents") == {"pypdfium2", "pypdf"} <= imports("crawler/stages/documents")
+    files = {"pypdfium2", "pypdf", "mwparserfromhell"}
+    assert requirements("documents") == files <= imports("crawler/stages/documents")
     assert requirements("llm") == {"anthropic", "openai", "google-genai", "babel"}
     assert imports("crawler/llm") >= {"anthropic", "openai", "google", "babel"}
     assert requirements("images") == {"pillow", "pyarrow"}

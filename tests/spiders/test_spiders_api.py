@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,6 +132,60 @@ def test_json_elsewhere_is_no_page_and_plain_text_fields_are_kept_as_they_stand(
     assert done.kept[f"{here}/articles/1"]["text"] == lines
     assert done.kept[f"{here}/articles/1"]["extractor"] == "api"
     assert done.rejected[f"{here}/data.json"]["reason"] == "not_text"
+
+
+ISSUES = """\
+list: @here@/repos/a/b/issues?per_page=1
+pages: {by: header}
+record: "@here@/repos/a/b/issues/{number}"
+fields: {title: title, markdown: body, author: user.login}
+accept: application/vnd.github+json
+credential: {from: "env:ISSUES_TOKEN"}
+"""
+SECRET = "ghp_0123456789abcdef"
+
+
+def of_github(here: str, seen: list[tuple[str, str, str]]) -> dict[str, Callable[[Any], None]]:
+    """Lists by a Link header on another path, 401 without the key; `seen`: path, key and Accept of each request."""
+    pages: dict[str, tuple[object, str]] = {
+        "/repos/a/b/issues?per_page=1": ([{"number": 1}], f'<{here}/repositories/9/issues?page=2>; rel="next"'),
+        "/repositories/9/issues?page=2": ([{"number": 2}], f'<{here}/repos/a/b/issues?per_page=1>; rel="first"'),
+        "/repos/a/b/issues/1": ({"number": 1, "title": "One", "body": f"# Head\n\n**{prose('cooper')}**"}, ""),
+        "/repos/a/b/issues/2": ({"number": 2, "title": "Two", "body": prose("glover")}, ""),
+    }
+
+    def answer_to(handler: Any) -> None:
+        key, (data, link) = handler.headers.get("Authorization", ""), pages[handler.path]
+        seen.append((handler.path, key, handler.headers.get("Accept", "")))
+        body = json.dumps(data).encode()
+        handler.send_response(200 if key == f"Bearer {SECRET}" else 401)
+        handler.send_header("Content-Type", "application/json; charset=utf-8")
+        handler.send_header("Content-Length", str(len(body)))
+        if link:
+            handler.send_header("Link", link)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return dict.fromkeys(pages, answer_to)
+
+
+def test_a_key_goes_with_each_request_of_its_source_and_into_nothing_that_the_crawl_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[str, str, str]] = []
+    with PolicyWeb() as web:
+        here = web.base("127.0.0.2")
+        web.site("127.0.0.2", of_github(here, seen))
+        (tmp_path / "api.yaml").write_text(ISSUES.replace("@here@", here))
+        lacking = run(tmp_path / "none", web, "corpus", "-a", f"api={tmp_path}/api.yaml")
+        assert lacking.returncode == 1 and "variable ISSUES_TOKEN is not set" in lacking.log and not seen
+        monkeypatch.setenv("ISSUES_TOKEN", SECRET)
+        done = run(tmp_path / "corpus", web, "corpus", "-a", f"api={tmp_path}/api.yaml")
+    assert done.returncode == 0, done.log[-3000:]
+    assert sorted(done.kept) == [f"{here}/repos/a/b/issues/{n}" for n in (1, 2)]
+    assert {(key, accept) for _, key, accept in seen} == {(f"Bearer {SECRET}", "application/vnd.github+json")}
+    assert done.kept[f"{here}/repos/a/b/issues/1"]["text"].splitlines() == ["Head", prose("cooper")]
+    assert SECRET.encode() not in done.everything
 
 
 def test_a_source_whose_first_list_cannot_be_read_ends_the_crawl_with_a_sentence(tmp_path: Path) -> None:

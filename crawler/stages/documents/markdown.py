@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from html import unescape
 
+from crawler.stages.documents.kept import Kept
 from crawler.stages.documents.model import Block, Content
 
 READER = "markdown-1"
@@ -141,11 +142,7 @@ def _flowing(line: str, state: _State) -> None:
 
 def inline(text: str, state: _State) -> str:
     """The words of a line: of links their text, of images nothing, of code what stands in it."""
-    kept: list[str] = []
-
-    def keep(found: re.Match[str]) -> str:
-        kept.append(found[2])
-        return f"\ue000{len(kept) - 1}\ue001"
+    kept = Kept()
 
     def link(found: re.Match[str]) -> str:
         state.links.setdefault(found[2])
@@ -158,7 +155,7 @@ def inline(text: str, state: _State) -> str:
         state.links.setdefault(target)
         return found[1]
 
-    text = _CODE.sub(keep, text.replace("\ue000", "").replace("\ue001", ""))
+    text = _CODE.sub(lambda found: kept.keep(found[2]), text.replace("\ue000", "").replace("\ue001", ""))
     text = _LINK.sub(link, _IMAGE.sub("", text))
     text = _REFERENCE.sub(reference, text)
     text = _AUTOMATIC.sub(lambda found: state.links.setdefault(found[1]) or found[1], text)
@@ -166,8 +163,7 @@ def inline(text: str, state: _State) -> str:
     for pattern in (_INNER, _STRONG, _STRONG):
         text = pattern.sub(r"\2", text)
     text = _ESCAPED.sub(r"\1", unescape(text))
-    text = re.sub("\ue000(\\d{1,9})\ue001", lambda found: kept[int(found[1])], text)
-    return " ".join(text.split())
+    return " ".join(kept.whole(text).split())
 
 
 def _name(label: str) -> str:

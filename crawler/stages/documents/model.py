@@ -43,7 +43,8 @@ class Facts:
     """What a file says about itself: read before any of its text, so that policy decides first.
 
     metas: (name in lower case, value), as those of a page; rel_links: (rel, type, href), likewise. date: ISO 8601 day.
-    pages: 0 where the kind has none. reader: library and version, for `extractor`.
+    pages: 0 where the kind has none. reader: library and version, for `extractor`. version, modified: of what is
+    revised in its place, as an HTTP server says them (ETag, Last-Modified).
     """
 
     title: str = ""
@@ -54,6 +55,14 @@ class Facts:
     rel_links: list[tuple[str, str, str]] = field(default_factory=list)
     pages: int = 0
     reader: str = ""
+    version: str = ""
+    modified: str = ""
+
+
+def check_number(facts: Facts, wanted: dict[str, Any], what: str) -> None:
+    """Raises: UnreadableError where a file has more than `max_pages` pages, slides or sheets."""
+    if facts.pages > (most := wanted["max_pages"]):
+        raise UnreadableError("too_large", f"{facts.pages:,} {what}; DOCUMENT_MAX_PAGES={most}")
 
 
 @dataclass(slots=True)

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from crawler.stages.documents.model import Block, Content, Facts, UnreadableError
-from crawler.stages.documents.odt import TextReader, body_of, facts_of, opened
+from crawler.stages.documents.model import Block, Content, Facts, check_number
+from crawler.stages.documents.odt import TextReader, parts_of
 from crawler.stages.documents.packed import local
 
 READER = "gristmill-odp-1"
@@ -21,15 +21,9 @@ _EDGES = frozenset({"header", "footer", "date-time", "page-number", "page", "han
 
 def read(body: bytes, wanted: dict[str, Any]) -> Iterator[Facts | Content]:
     """The facts, then the content. wanted: `max_pages`, `max_links`. Raises: UnreadableError."""
-    package = opened(body)
-    facts = facts_of(package, READER)
-    show = body_of(package, "presentation")
-    slides = [element for element in show if local(element) == "page"]
-    facts.pages = len(slides)
+    facts, slides, hidden = parts_of(body, READER, "presentation", "page")
     yield facts
-    if facts.pages > wanted["max_pages"]:
-        raise UnreadableError("too_large", f"{facts.pages:,} slides; DOCUMENT_MAX_PAGES={wanted['max_pages']}")
-    hidden = _hidden_styles(show.getroottree().getroot())
+    check_number(facts, wanted, "slides")
     reader, counts = TextReader(), Counter[str]()
     blocks: list[Block] = []
     for number, slide in enumerate(slides, 1):
@@ -58,14 +52,3 @@ def _slide(reader: TextReader, slide: Any) -> Iterator[Block]:
             rest += reader.blocks([shape])
     said = {block.text for block in rest}
     yield from [*titles, *rest, *(block for block in notes if block.text not in said)]
-
-
-def _hidden_styles(root: Any) -> frozenset[str]:
-    """Names of the styles of slides that are not shown."""
-    return frozenset(
-        str(value)
-        for element in root.iter()
-        if local(element) == "drawing-page-properties" and element.get(f"{_SHOW}visibility") == "hidden"
-        for name, value in element.getparent().attrib.items()
-        if name.endswith("}name")
-    )

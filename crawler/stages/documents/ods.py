@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler.stages.documents.cells import Row, blocks_of_sheets
-from crawler.stages.documents.model import Content, Facts, UnreadableError
-from crawler.stages.documents.odt import TextReader, body_of, facts_of, opened, rows_of
+from crawler.stages.documents.model import Content, Facts, check_number
+from crawler.stages.documents.odt import TextReader, parts_of, rows_of
 from crawler.stages.documents.packed import local
 
 READER = "gristmill-ods-1"
@@ -24,15 +24,9 @@ _MOST = 16_384
 
 def read(body: bytes, wanted: dict[str, Any]) -> Iterator[Facts | Content]:
     """The facts, then the content. wanted: `max_pages`, `max_links`. Raises: UnreadableError."""
-    package = opened(body)
-    facts = facts_of(package, READER)
-    book = body_of(package, "spreadsheet")
-    sheets = [element for element in book if local(element) == "table"]
-    facts.pages = len(sheets)
+    facts, sheets, hidden = parts_of(body, READER, "spreadsheet", "table")
     yield facts
-    if facts.pages > wanted["max_pages"]:
-        raise UnreadableError("too_large", f"{facts.pages:,} sheets; DOCUMENT_MAX_PAGES={wanted['max_pages']}")
-    hidden = _hidden_styles(book.getroottree().getroot())
+    check_number(facts, wanted, "sheets")
     reader, counts = TextReader(), Counter[str]()
     blocks = blocks_of_sheets(_shown(reader, sheets, hidden, counts), counts)
     kept = {name: count for name, count in counts.items() if count}
@@ -85,14 +79,3 @@ def _hidden_columns(sheet: Any) -> frozenset[int]:
             found |= set(range(at, min(at + width, _MOST)))
         at += width
     return frozenset(found)
-
-
-def _hidden_styles(root: Any) -> frozenset[str]:
-    """Names of the styles of sheets that are not shown."""
-    return frozenset(
-        str(value)
-        for element in root.iter()
-        if local(element) == "table-properties" and element.get(f"{_TABLE}display") == "false"
-        for name, value in element.getparent().attrib.items()
-        if name.endswith("}name")
-    )

@@ -18,6 +18,8 @@ READER = "gristmill-odt-1"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_SHOW = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _LEFT_OUT = frozenset(
     {"tracked-changes", "annotation", "annotation-end", "hidden-text", "hidden-paragraph", "sequence-decls", "forms",
      "ruby-text", "bookmark", "note-citation", "desc", "title", "table-of-content", "alphabetical-index", "object"}
@@ -51,6 +53,27 @@ def body_of(package: Package, kind: str) -> Any:
     if found is None:
         raise UnreadableError("broken_document", f"it has no {kind} in content.xml")
     return found
+
+
+def parts_of(body: bytes, reader: str, kind: str, part: str) -> tuple[Facts, list[Any], frozenset[str]]:
+    """The facts of a file, its slides or sheets, and the names of the styles of those that are not shown.
+
+    kind: as for `body_of`. part: the name of their element. Raises: UnreadableError.
+    """
+    package = opened(body)
+    facts, whole = facts_of(package, reader), body_of(package, kind)
+    parts = [element for element in whole if local(element) == part]
+    facts.pages = len(parts)
+    hidden = (style for style in whole.getroottree().getroot().iter() if _hides(style))
+    names = (value for style in hidden for name, value in style.getparent().attrib.items() if name.endswith("}name"))
+    return facts, parts, frozenset(map(str, names))
+
+
+def _hides(style: Any) -> bool:
+    """Properties of a style for slides or sheets that are not shown."""
+    if local(style) == "drawing-page-properties":
+        return bool(style.get(f"{_SHOW}visibility") == "hidden")
+    return local(style) == "table-properties" and style.get(f"{_TABLE}display") == "false"
 
 
 def facts_of(package: Package, reader: str) -> Facts:

@@ -23,7 +23,7 @@ from crawler.stages.documents.layout import blocks_of
 from crawler.stages.documents.line import Line
 from crawler.stages.documents.lines import lines_of
 from crawler.stages.documents.links import links_of
-from crawler.stages.documents.model import MAX_CHARS, Content, Facts, UnreadableError
+from crawler.stages.documents.model import MAX_CHARS, Content, Facts, UnreadableError, check_number
 from crawler.stages.documents.said import plausible_author, plausible_title
 from crawler.stages.documents.xmp import read_xmp
 from crawler.wire.files import from_head
@@ -55,8 +55,7 @@ def read(body: bytes, wanted: dict[str, Any]) -> Iterator[Facts | Content]:
     pdf = _opened(body)
     facts = _facts(pdf, body)
     yield facts
-    if facts.pages > wanted["max_pages"]:
-        raise UnreadableError("too_large", f"{facts.pages:,} pages; DOCUMENT_MAX_PAGES={wanted['max_pages']}")
+    check_number(facts, wanted, "pages")
     yield _content(pdf, facts, wanted["max_links"])
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from crawler.stages.documents.model import MAX_CHARS, Block, Content, Facts, UnreadableError
+from crawler.stages.documents.model import MAX_CHARS, Block, Content, Facts, UnreadableError, check_number
 from crawler.stages.documents.ooxml import Target, addresses, facts_of, of_kind, targets
 from crawler.stages.documents.packed import Package, check_pages, local
 
@@ -30,8 +30,7 @@ def read(body: bytes, wanted: dict[str, Any]) -> Iterator[Facts | Content]:
     slides = _slides(package)
     facts.pages = len(slides)
     yield facts
-    if facts.pages > wanted["max_pages"]:
-        raise UnreadableError("too_large", f"{facts.pages:,} slides; DOCUMENT_MAX_PAGES={wanted['max_pages']}")
+    check_number(facts, wanted, "slides")
     yield _Reader(package).content(slides, wanted["max_links"])
 
 

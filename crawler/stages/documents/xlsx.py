@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler.stages.documents.cells import Row, blocks_of_sheets
-from crawler.stages.documents.model import Content, Facts, UnreadableError
+from crawler.stages.documents.model import Content, Facts, UnreadableError, check_number
 from crawler.stages.documents.ooxml import Target, addresses, facts_of, of_kind, targets
 from crawler.stages.documents.packed import Package, local
 
@@ -30,8 +30,7 @@ def read(body: bytes, wanted: dict[str, Any]) -> Iterator[Facts | Content]:
     sheets = [element for element in root.iter() if local(element) == "sheet"]
     facts.pages = len(sheets)
     yield facts
-    if facts.pages > wanted["max_pages"]:
-        raise UnreadableError("too_large", f"{facts.pages:,} sheets; DOCUMENT_MAX_PAGES={wanted['max_pages']}")
+    check_number(facts, wanted, "sheets")
     yield _Reader(package, relations).content(sheets, wanted["max_links"])
 
 

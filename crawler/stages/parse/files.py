@@ -63,6 +63,7 @@ def tell(doc: Document, facts: Facts) -> None:
     doc.html_lang = facts.language.lower() or None
     doc.page_count = facts.pages or None
     doc.extractor = facts.reader
+    doc.etag, doc.last_modified = doc.etag or facts.version or None, doc.last_modified or facts.modified or None
 
 
 def _take(doc: Document, found: Reading) -> str | None:

@@ -1,4 +1,4 @@
-"""A record of a JSON source becomes what a page would be: its text or HTML, and what it says about itself.
+"""A record of a JSON source becomes what a page would be: its text, HTML or Markdown, and what it says about itself.
 
 `fields` of the document says where each stands (`-a api=FILE`, `crawler/seeds/api_file.py`).
 """
@@ -11,21 +11,21 @@ from typing import Any
 
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.parse.embedded import plain
-from crawler.stages.text.json_data import NoJSONError, read_json
+from crawler.stages.text.json_data import NoJSONError, read_json, value_at
 from crawler.stages.text.normal import normalise
 from crawler.urls.rel_canonical import from_links
 
 MAX_CHARS = 1_000
 """Characters of title, author and licence."""
 MAX_PARTS = 20
-"""Names of one path, and authors of one record."""
+"""Authors of one record."""
 NAME = "api"
 """`method_used` of what is read here, and `extractor` where the text needs none."""
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def read_record(doc: Document) -> tuple[str, bool] | Drop:
-    """The record's text, and whether it is HTML; title, author, date, licence and address go onto the document.
+def read_record(doc: Document) -> tuple[str, str] | Drop:
+    """The record's text and its form ("html", "markdown", "text"); what else it says goes onto the document.
 
     Drops: not_text (no JSON). A record without its text gives an empty one.
     """
@@ -33,7 +33,7 @@ def read_record(doc: Document) -> tuple[str, bool] | Drop:
         data = read_json(doc.html)
     except NoJSONError as error:
         return Drop("parse", DropReason.NOT_TEXT, f"expected JSON: {error}")
-    found = {name: _at(data, path) for name, path in doc.fields.items()}
+    found = {name: value_at(data, path) for name, path in doc.fields.items()}
     doc.title = _line(found.get("title"))
     doc.author = _line(found.get("author"))
     doc.pub_date = _day(found.get("date"))
@@ -41,22 +41,12 @@ def read_record(doc: Document) -> tuple[str, bool] | Drop:
     doc.method_used = NAME
     url = found.get("url")
     doc.canonical_link = from_links([("canonical", "", url)], doc.domain) if isinstance(url, str) else None
-    if isinstance(markup := found.get("html"), str) and markup.strip():
-        return markup, True
+    for form in ("html", "markdown"):
+        if isinstance(markup := found.get(form), str) and markup.strip():
+            return markup, form
     text = found.get("text")
     doc.extractor = NAME
-    return (text if isinstance(text, str) else ""), False
-
-
-def _at(data: Any, path: str) -> Any:
-    for part in path.split(".")[:MAX_PARTS]:
-        if isinstance(data, dict):
-            data = data.get(part)
-        elif isinstance(data, list) and part.isascii() and part.isdigit() and int(part[:9]) < len(data):
-            data = data[int(part[:9])]
-        else:
-            return None
-    return data
+    return (text if isinstance(text, str) else ""), "text"
 
 
 def _line(value: Any) -> str | None:

@@ -16,6 +16,8 @@ from lxml.html import HtmlComment, HtmlElement, HTMLParser, document_fromstring
 from crawler.config import Config, CrawlConfig, DocumentsConfig, ExtractionConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.policy.signals.meta_robots import is_for_robots
+from crawler.stages.documents.markdown import READER, read_markdown
+from crawler.stages.documents.model import FileText
 from crawler.stages.parse.consent import PAGE_WORDS, consent_words
 from crawler.stages.parse.embedded import embedded_text
 from crawler.stages.parse.files import FileReader
@@ -124,11 +126,14 @@ class ParseStage:
         found = read_record(doc)
         if isinstance(found, Drop):
             return found
-        text, is_markup = found
-        tree = parse_html(text) if is_markup else text
-        if is_markup and isinstance(tree, str):
+        text, form = found
+        tree = parse_html(text) if form == "html" else text
+        if form == "html" and isinstance(tree, str):
             return Drop(self.name, DropReason.HOSTILE_HTML, tree)
         doc.tree, doc.html, doc.charset = tree, text.encode("utf-8", "replace"), "utf-8"
+        if form == "markdown":
+            content = read_markdown(text)
+            doc.tree, doc.extractor, doc.title = FileText(content.blocks), READER, doc.title or content.title or None
         return doc
 
 

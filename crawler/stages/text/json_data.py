@@ -21,6 +21,8 @@ MAX_REPAIRED = 2**20
 """The same where each sign has to be looked at: some 0.3 s."""
 MAX_DEPTH = 512
 """Objects and lists within each other."""
+MAX_PATH_PARTS = 20
+"""Names and positions of one path."""
 _IS_ESCAPED = re.compile(r"\s*+[\[{]\s*+(?:[\[{]\s*+)?&(?:quot|#34|#x22);", re.IGNORECASE)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(
@@ -66,6 +68,18 @@ def read_json(text: str | bytes) -> Any:
         return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return _repaired(text, reason)
+
+
+def value_at(data: Any, path: str) -> Any:
+    """The value at a path of names and positions, such as `results.0.title`; None where there is none."""
+    for part in path.split(".")[:MAX_PATH_PARTS] if path else ():
+        if isinstance(data, dict):
+            data = data.get(part)
+        elif isinstance(data, list) and part.isascii() and part.isdigit() and int(part[:9]) < len(data):
+            data = data[int(part[:9])]
+        else:
+            return None
+    return data
 
 
 def _repaired(text: str, reason: str) -> Any:

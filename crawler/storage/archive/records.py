@@ -164,6 +164,15 @@ def warcinfo_record(fields: dict[str, str], file_name: str, record_id: str, mome
     return _packed(pack, WarcRecordType.warcinfo, record_id, moment, headers, content)
 
 
+def resource_record(  # noqa: PLR0917  # the parts of a record in the order they are written
+    url: str, media_type: str, body: bytes, record_id: str, moment: str, more: Headers | None = None
+) -> bytes:
+    """A file that came without HTTP (section 6.4), as one gzip member. more: further fields, such as the licence."""
+    headers = [("WARC-Target-URI", url), ("Content-Type", media_type), ("X-Crawl-Licence-Tier", NO_TIER), *(more or [])]
+    sha1 = hashlib.sha1(body, usedforsecurity=False).digest()
+    return _packed(gzip_member, WarcRecordType.resource, record_id, moment, headers, body, sha1)
+
+
 def payload_digest(body: bytes) -> str:
     """SHA-1 in base 32, as every reader expects it."""
     return "sha1:" + base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
