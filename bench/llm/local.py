@@ -3,8 +3,9 @@
 Judge and extract; --all: every operation. A line stands there as soon as its operation has ended, with the CPU seconds
 of the model and of this process.
 
-A model of 135 million parameters invents freely; what is shown is that nothing false gets in, and what it costs in
-time. Without --corpus the demo web is crawled first (`gristmill demo`, some minutes). The corpus is copied.
+A model of 135 million parameters invents freely; what is shown is that nothing false gets in, how often a planted line
+moves a score, and what it costs in time. Without --corpus the demo web is crawled first (`gristmill demo`, some
+minutes). The corpus is copied.
 Exit code 1 where a value, passage or line was taken that its page does not have.
 """
 
@@ -65,7 +66,7 @@ def measured(
     shared = [corpus, "--model", model, "--prices", folder / "prices.yaml", "--sample", sample, "--concurrency", 1]
     # its window has 4,096 tokens: texts are cut to what fits
     more: dict[str, list[object]] = {
-        "judge": ["--max-chars", 1_000, "--max-tokens", 120],
+        "judge": ["--max-chars", 1_000, "--max-tokens", 120, "--injection", sample],
         "extract": ["--schema", folder / "thing.json", "--window", 1_000, "--max-tokens", 120],
         "questions": ["--out", folder / "pairs", "--window", 3_000, "--questions", 2, "--max-tokens", 300],
         "synthesize": ["--out", folder / "texts", "--max-chars", 2_000, "--words", 80, "--max-tokens", 300],
@@ -78,6 +79,9 @@ def measured(
         ended = {str(how): count for how, count in facts["outcomes"].items()}
         yield (f"{name}: {facts['requests']} requests, {ended}, {made} taken, refused "
                f"{facts.get('refused', 0)}, {cpu_seconds(server) - began:.0f} CPU s")  # fmt: skip
+        if planted := facts.get("injection"):
+            yield (f"a planted line that asks for a 5 moves {planted['moved']} of {planted['pages']} scores, by "
+                   f"{planted['mean']:+.2f} on average")  # fmt: skip
     yield from false_ones(corpus, folder)
 
 

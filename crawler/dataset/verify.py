@@ -19,8 +19,7 @@ from crawler.dataset.pages import identity, page_key
 from crawler.dataset.remote import finish_remote, listed, open_runs, still_open
 from crawler.dataset.rewrite import tidy
 from crawler.document import Reason
-from crawler.storage.corpus.answer_lines import damage_of
-from crawler.storage.corpus.answers import LEDGER
+from crawler.storage.corpus.answers import damage_in
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
 from crawler.storage.corpus.recovery import local_names, lock_of, recover
 from crawler.storage.corpus.version import register
@@ -83,7 +82,7 @@ def verify(place: Place) -> Findings:
     findings.beside = without_listed(at_rest, manifest)
     findings.expired = expired_sources(manifest)
     findings.damage += [] if place.remote else _broken_ledgers(place)  # of a store `listed` has read them
-    findings.damage += [] if place.remote else _broken_answers(place)
+    findings.damage += broken_answers(place)
     for entry in manifest["files"]:
         findings.files += 1
         try:
@@ -151,10 +150,9 @@ def _broken_ledgers(place: Place) -> list[str]:
     return broken
 
 
-def _broken_answers(place: Place) -> list[str]:
+def broken_answers(place: Place) -> list[str]:
     """What to say of the ledger of language models: it has what was paid, and no manifest knows its hash."""
-    said = damage_of(place.root / LEDGER)
-    return [said.removeprefix(place.path_of(""))] if said else []
+    return [] if place.remote else [said.removeprefix(place.path_of("")) for said in damage_in(place)]
 
 
 def check_bytes(place: Place, path: str, *, size: int, sha256: str) -> None:

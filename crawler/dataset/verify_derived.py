@@ -8,7 +8,7 @@ from __future__ import annotations
 from crawler.dataset.beside import Beside, described_files
 from crawler.dataset.exclude import PUBLISHED
 from crawler.dataset.registry.derived import manifest_of
-from crawler.dataset.verify import Findings, check_bytes
+from crawler.dataset.verify import Findings, broken_answers, check_bytes
 from crawler.storage.corpus.registry import Registry
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
@@ -34,6 +34,7 @@ def verify_derived(place: Place) -> Findings:
     folders = {path.partition("/")[0] for path in listed if "/" in path}
     beside = (f"{folder}/{each}" for folder in sorted(folders) for each in place.listing(folder))
     found.beside = Beside([path for path in beside if path not in listed])
+    found.damage += broken_answers(place)
     found.damage += _published(place, {(path, each["sha256"]) for path, each in listed.items() if each["documents"]})
     return found
 

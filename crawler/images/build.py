@@ -10,12 +10,12 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from crawler.dataset.refused import Refusals
 from crawler.images import grants
-from crawler.images.folder import FORMAT, ROWS, TARS, Folder, sha256_of
+from crawler.images.fit import fit_without, forget_answers
+from crawler.images.folder import FIT, FORMAT, ROWS, TARS, Folder, entry_of
 from crawler.images.ledger import Fate
 from crawler.images.limits import Limits
 from crawler.images.outcomes import KEPT, WAITING, WITHDRAWN
@@ -103,12 +103,15 @@ class Build:
         gone = {row["key"]: row for row in packed.values() if row["key"] not in keys}
         changed = self._take_out(before, gone)
         writing = _Tars(self._folder, before["next_tar"])
-        counts = self._write_rows(staying, writing)
+        kept: set[str] = set()
+        counts = self._write_rows(staying, writing, kept)
         writing.close()
+        forget_answers(self._folder, {row["url"] for row in gone.values()} - kept)
         self._files[:0] = [*changed, *writing.files]
+        self._files += fit_without(self._folder, before, lambda key: key in keys)
         said = {"counts": counted(counts), "outcomes": dict(sorted(counts.items())), "files": self._files,
                 "next_tar": writing.next_tar, "limits": self._limits.as_json(), "source": self._source,
-                "allowlist": self._allowlist}  # fmt: skip
+                "allowlist": self._allowlist} | ({FIT: before[FIT]} if FIT in before else {})  # fmt: skip
         if {name: before.get(name) for name in said} == said:  # nothing has changed: the version that stands, stands
             self._folder.recover()
             return Built(before, 0, 0, counts)
@@ -148,13 +151,16 @@ class Build:
         return files
 
     # --- rows, in the order of the corpus -----------------------------------------------------------------------------
-    def _write_rows(self, staying: dict[Same, Row], tars: _Tars) -> Counter[str]:
+    def _write_rows(self, staying: dict[Same, Row], tars: _Tars, kept: set[str]) -> Counter[str]:
+        """kept: gets the URLs of the samples."""
         counts: Counter[str] = Counter()
 
         def rows() -> Iterator[Row]:
             for one in self._folder.read_references():
                 row = staying.get(_of(one)) or self._decided(one, tars)
                 counts[row["outcome"]] += 1
+                if row["outcome"] == KEPT:
+                    kept.add(row["url"])
                 yield row
 
         self._files += write_row_files(self._folder, rows())
@@ -209,7 +215,7 @@ class _Tars:
         if self._writer is not None:
             self._writer.close()
             path = f"{TARS}/{self.next_tar:05d}.tar"
-            self.files.append(_entry(path, self._writer.part, self._writer.samples))
+            self.files.append(entry_of(path, self._writer.part, self._writer.samples))
             self.next_tar, self._writer = self.next_tar + 1, None
 
 
@@ -222,7 +228,7 @@ def tar_without(
         return [entry]
     path = folder.root / entry["path"]
     left = rewrite_tar(path, lambda key: key not in gone, lambda _, data: put(_digest(data), data))
-    return [_entry(entry["path"], path.with_name(f"{path.name}{PART}"), left)] if left else []
+    return [entry_of(entry["path"], path.with_name(f"{path.name}{PART}"), left)] if left else []
 
 
 def write_row_files(folder: Folder, rows: Iterator[Row]) -> list[dict[str, Any]]:
@@ -242,7 +248,7 @@ def write_row_files(folder: Folder, rows: Iterator[Row]) -> list[dict[str, Any]]
         with disk(path):
             count = write_rows(path, some())
         if count or not files:
-            files.append(_entry(f"{ROWS}/{path.name.removesuffix(PART)}", path, 0) | {"rows": count})
+            files.append(entry_of(f"{ROWS}/{path.name.removesuffix(PART)}", path, 0) | {"rows": count})
         else:
             path.unlink()
     return files
@@ -258,10 +264,6 @@ def rows_of(folder: Folder, manifest: dict[str, Any]) -> Iterator[Row]:
 def counted(outcomes: Counter[str]) -> dict[str, int]:
     """The `counts` of a manifest."""
     return {"documents": outcomes[KEPT], "references": outcomes.total()}
-
-
-def _entry(path: str, part: Path, samples: int) -> dict[str, Any]:
-    return {"path": path, "documents": samples, "bytes": part.stat().st_size, "sha256": sha256_of(part)}
 
 
 def _digest(data: bytes) -> str:

@@ -3,6 +3,7 @@
 images.json             the manifest: counts by outcome, limits, sources, every file with its digest
 images/00000.tar …      samples: KEY.jpg (png, webp), KEY.json, KEY.txt
 rows/00000.parquet …    one row for each image that a page names, whatever became of it
+fit/00000.parquet       how well captions fit, where `gristmill llm caption` has asked; llm/ has its ledger
 .work/                  what is to be asked, what was answered, bytes that wait for a tar
 """
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 FORMAT = "crawler-images/1"
 MANIFEST = "images.json"
-TARS, ROWS = "images", "rows"
+TARS, ROWS, FIT = "images", "rows", "fit"
 FETCHING = "fetching"
 """Name of the lock of the process that asks; it may outlive who started it."""
 
@@ -90,9 +91,10 @@ class Folder:
 
         The manifest is the moment: whoever comes after a death behind it finishes, before it starts over.
         """
-        for folder in (TARS, ROWS):
-            with disk(self.root / folder):
-                sync_folder(self.root / folder)
+        for folder in (self.root / name for name in (TARS, ROWS, FIT)):
+            with disk(folder):
+                if folder.is_dir():
+                    sync_folder(folder)
         replace_file(self.manifest_path, indented(manifest))
         self.recover()
 
@@ -100,7 +102,7 @@ class Folder:
         """Name the parts that the manifest lists, and remove every file that it does not list. Raises: StorageError."""
         manifest = self.manifest()
         listed = {each["path"]: each["sha256"] for each in (manifest or {}).get("files", ())}
-        for folder in (TARS, ROWS):
+        for folder in (TARS, ROWS, FIT):
             for path in sorted((self.root / folder).glob("*")) if (self.root / folder).is_dir() else ():
                 name = f"{folder}/{path.name.removesuffix(PART)}"
                 if path.name.endswith(PART) and listed.get(name) == sha256_of(path):
@@ -137,6 +139,11 @@ class Folder:
         with disk(self.work):
             self.references.unlink(missing_ok=True)
             shutil.rmtree(self.files, ignore_errors=True)
+
+
+def entry_of(path: str, part: Path, samples: int) -> dict[str, Any]:
+    """The entry of a file in the manifest. path: in the folder; part: where its bytes lie. Raises: StorageError."""
+    return {"path": path, "documents": samples, "bytes": part.stat().st_size, "sha256": sha256_of(part)}
 
 
 def sha256_of(path: Path) -> str:

@@ -92,9 +92,11 @@ def row_names() -> list[str]:
     return first + [name for name in (*_WORDS, *_NUMBERS, *_LISTS) if name not in first]
 
 
-def write_rows(path: Path, rows: Iterator[Row]) -> int:
-    """Rows to one file; how many. Raises: StorageError where pyarrow is not installed."""
-    pa, schema, count, group = arrow(), _schema(), 0, list[Row]()
+def write_rows(path: Path, rows: Iterator[Row], schema: Any = None) -> int:
+    """Rows to one file; how many. schema: None = that of these rows. Raises: StorageError where pyarrow is not
+    installed.
+    """
+    pa, schema, count, group = arrow(), schema or _schema(), 0, list[Row]()
     with pa.parquet.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True) as writer:
         for row in rows:
             group.append(row)

@@ -89,6 +89,24 @@ def read_tar(path: Path) -> Iterator[Sample]:
         raise StorageError(f"{path}: cannot be read ({error}); restore it from a copy") from error
 
 
+def rows_in_tar(path: Path) -> Iterator[tuple[Row, int, int]]:
+    """The row of each sample, in order, with where its image begins in the tar and its bytes; no image is read.
+
+    Raises: StorageError where it is damaged.
+    """
+    begin = size = 0
+    try:
+        with tarfile.open(path, mode="r:") as tar:
+            for member in tar:
+                content: Any = tar.extractfile(member)
+                if member.name.endswith(".json"):
+                    yield orjson.loads(content.read()), begin, size
+                elif not member.name.endswith(".txt"):
+                    begin, size = member.offset_data, member.size
+    except (tarfile.TarError, OSError, orjson.JSONDecodeError) as error:
+        raise StorageError(f"{path}: cannot be read ({error}); restore it from a copy") from error
+
+
 def rewrite_tar(path: Path, keeps: Callable[[str], bool], saved: Callable[[str, bytes], object]) -> int:
     """Write `.part` beside it with the samples that `keeps` wants; answers how many. saved: sees the image of each of
     the others. Nothing is written where none is left. Raises: StorageError.

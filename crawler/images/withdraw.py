@@ -7,9 +7,9 @@ pages that later visits replaced or found gone, for those past their lifetime, a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.registry.derived import note_draft, tell_sources
 from crawler.dataset.withdrawals import ImageLine, covers, log_lines, reach_of, undone
 from crawler.images.build import counted, rows_of, tar_without, write_row_files
+from crawler.images.fit import fit_without, forget_answers
 from crawler.images.folder import MANIFEST, TARS, Folder
 from crawler.images.grants import grants_of, refusal_of
 from crawler.images.outcomes import KEPT, PAGE_GONE, WITHDRAWN
@@ -27,6 +28,7 @@ from crawler.images.pdq import MIN_QUALITY
 from crawler.images.prints import Prints
 from crawler.images.rows import Row, without_text
 from crawler.llm.pages import Pages
+from crawler.storage.corpus.answers import withdrawn_in_batches
 from crawler.storage.corpus.registry import Registry, place_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
@@ -38,11 +40,16 @@ OPERATION = "dataset images"
 
 @dataclass(slots=True)
 class Left:
-    """Of one folder. samples: that left it. problem: a sentence, where it could not be looked at."""
+    """Of one folder. samples: that left it. problem: a sentence, where it could not be looked at.
+
+    batches: of `gristmill llm caption`, under way, that hold such images at their provider: the job and the count of
+    requests, by id.
+    """
 
     folder: str
     samples: int = 0
     problem: str = ""
+    batches: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
 def folders_of(place: Place) -> list[Path]:
@@ -57,6 +64,19 @@ def domains_with_images(place: Place, domains: Collection[str]) -> set[str]:
     for folder in map(Folder, folders_of(place) if domains else ()):
         for row in rows_of(folder, folder.manifest() or {"files": []}):
             found |= {one for one in set(domains) - found if row["url"] and covers(frozenset({one}), row["url"])}
+    return found
+
+
+def images_among(place: Place, urls: Collection[str]) -> dict[str, str]:
+    """Which of these URLs are of an image that one of these folders has, or has a copy of, with the folder.
+
+    Raises: StorageError.
+    """
+    names, found = {canonicalize(url) or url: url for url in urls}, dict[str, str]()
+    for folder in map(Folder, folders_of(place) if urls else ()):
+        for row in rows_of(folder, folder.manifest() or {"files": []}):
+            if row["url"] and (url := names.get(canonicalize(row["url"]) or row["url"])) is not None:
+                found[url] = str(folder.root)
     return found
 
 
@@ -114,6 +134,7 @@ def _left(place: Place, root: Path, refused: Refusals, lifetimes: Lifetimes, now
             return found
         with folder.at_work():
             found.samples = withdraw_from(folder, refused, place, lifetimes, now=now)
+            found.batches = withdrawn_in_batches(Place(str(root)))
     except StorageError as error:
         found.problem = (
             f"{root}: {error}; images that have to leave may still be in it; then run "
@@ -144,10 +165,12 @@ def withdraw_from(folder: Folder, refused: Refusals, place: Place, lifetimes: Li
     folder.forget_waiting()
     if not gone:
         return 0
+    forget_answers(folder, (row["url"] for row in rows_of(folder, manifest) if row["key"] in gone))
     tars = [entry for entry in manifest["files"] if entry["path"].startswith(f"{TARS}/")]
     files = [each for entry in tars for each in tar_without(folder, entry, frozenset(gone), lambda *_: None)]
     outcomes: Counter[str] = Counter()
     files += write_row_files(folder, _rows(folder, manifest, gone, outcomes))
+    files += fit_without(folder, manifest, lambda key: key not in gone)
     said: dict[str, Any] = {"files": files, "outcomes": dict(sorted(outcomes.items())), "counts": counted(outcomes)}
     folder.commit({**manifest, **said, "time": rfc3339(now)})
     note(folder, place, now=now)

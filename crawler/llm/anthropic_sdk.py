@@ -19,6 +19,8 @@ CLOCKS = 3_600.0
 class Anthropic(Batching):
     """A model of Anthropic's. url: None = Anthropic's own. Raises: ProviderError where no key is set."""
 
+    most_bytes = 50_000_000  # of 256 MB: https://platform.claude.com/docs/en/build-with-claude/batch-processing
+
     def __init__(self, name: str, url: str | None) -> None:
         import anthropic
 
@@ -42,7 +44,7 @@ class Anthropic(Batching):
             "model": self._name,
             "max_tokens": request.most_tokens,
             "system": request.system,
-            "messages": [{"role": "user", "content": request.user}],
+            "messages": [{"role": "user", "content": _content(request)}],
             "output_config": {"format": {"type": "json_schema", "schema": request.schema}},
         }
 
@@ -114,6 +116,13 @@ class Anthropic(Batching):
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+
+def _content(request: Request) -> str | list[dict[str, Any]]:
+    if not (image := request.image_in_base64()):
+        return request.user
+    source = {"type": "base64", "media_type": "image/jpeg", "data": image}
+    return [{"type": "image", "source": source}, {"type": "text", "text": request.user}]
 
 
 def _result(found: dict[str, Any]) -> Reply:

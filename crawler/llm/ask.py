@@ -13,6 +13,7 @@ from crawler.llm.model import Outcome, Provider, ProviderError, Reply, Request
 from crawler.llm.prices import Price, most_tokens_in
 from crawler.llm.prompt import parsed
 from crawler.storage.corpus.answers import Answers, BudgetReached, Call, Ended, Job
+from crawler.storage.files.errors import StorageError
 
 ATTEMPTS = 5
 ATTEMPTS_TO_CONNECT = 3
@@ -155,7 +156,7 @@ class Asker:
     def _sent(self, call: Call, request: Request) -> tuple[Reply, Ended]:
         try:
             reply = self._provider.complete(request)
-        except ProviderError:
+        except (ProviderError, StorageError):  # refused; or its image cannot be read, and nothing was sent
             self._answers.end(call, Ended("denied", Decimal()))
             raise
         reply, value = _read(self._believed(reply, request), request.schema)

@@ -26,6 +26,7 @@ from crawler.llm.ask import Asked, Asker, known
 from crawler.llm.batch import BatchRunner, batching, refuse_beside
 from crawler.llm.job import Done, LlmJob
 from crawler.llm.model import Outcome, Provider, Request
+from crawler.llm.pages import Pages
 from crawler.llm.prompt import key_of_request
 from crawler.llm.run import DONE, Question, Ran, Runner
 from crawler.llm.synthetic import Draft, Origin, Sieve, record_of
@@ -116,7 +117,7 @@ class AuthorJob:
             def told(ran: Ran) -> None:
                 after(ran, answers.spent(job))
 
-            def round_of(questions: Callable[[], Iterator[Question]], so_far: Ran | None) -> Ran:
+            def round_of(questions: Callable[[Pages], Iterator[Question]], so_far: Ran | None) -> Ran:
                 stop = threading.Event()
                 asker = Asker(provider, answers, job, self.job.price, stop, unit=unit)
                 part, again = "" if so_far is None else "checks", self.job.again
@@ -124,15 +125,17 @@ class AuthorJob:
                     asker.calls.add(so_far.calls)
                 state = so_far or Ran()
                 if self.job.batch:
-                    batches = batching(provider)
-                    return BatchRunner(batches, answers, job, asker, now, part, again, useless, state).run(questions)
-                return Runner(asker, stop, concurrency, told, again, useless, ran=state).run(questions())
+                    batches = BatchRunner(batching(provider), answers, job, asker, now, part, again, useless, state)
+                    return batches.run(lambda: questions(self.job.pages), lambda: questions(self.job.all_pages))
+                return Runner(asker, stop, concurrency, told, again, useless, ran=state).run(questions(self.job.pages))
 
-            ran = round_of(lambda: (q for record in self.job.pages.read() for q in self.job.questions(record)), None)
+            ran = round_of(lambda pages: (q for record in pages.read() for q in self.job.questions(record)), None)
             asked = partial(known, answers)
             if ran.ended == DONE:
                 seconds = ran.seconds
-                ran = round_of(lambda: (q for _, _, checks in self._answered(asked) for q in checks), ran)
+                ran = round_of(
+                    lambda pages: (q for _, _, checks in self._answered(asked, pages=pages) for q in checks), ran
+                )
                 ran.seconds += seconds
             done = Done(ran, answers.spent(job), answers.unanswered, carried)
             if ran.ended != DONE or ran.unasked:
@@ -154,9 +157,11 @@ class AuthorJob:
             made.files = len(files.files)
         return done, made
 
-    def _answered(self, asked: Known, done: Done | None = None) -> Iterator[tuple[Record, list[Any], list[Question]]]:
+    def _answered(
+        self, asked: Known, done: Done | None = None, pages: Pages | None = None
+    ) -> Iterator[tuple[Record, list[Any], list[Question]]]:
         """Each page whose answers are all there, with them and what is asked about them. done: gets the other pages."""
-        for record in self.job.pages.read():
+        for record in (pages or self.job.pages).read():
             found = [asked(question.key) for question in self.job.questions(record)]
             if failed := _failed(found):
                 if done is not None:

@@ -15,17 +15,28 @@ from decimal import Decimal
 from typing import Any
 
 from crawler.llm.ask import Asker
-from crawler.llm.model import Batching, Collected, Outcome, Provider, ProviderError, Reply, Request, State
+from crawler.llm.model import (
+    MOST_IMAGE_BYTES,
+    Batching,
+    Collected,
+    Outcome,
+    Provider,
+    ProviderError,
+    Reply,
+    Request,
+    State,
+)
 from crawler.llm.prices import most_tokens_in
 from crawler.llm.run import BUDGET, DONE, NAMED, Question, Ran
 from crawler.number import number_of
 from crawler.problems import InputError
 from crawler.storage.corpus.answers import Answers, Batch, BudgetReached, Call, Ended, Job
+from crawler.storage.files.errors import StorageError
 
 WAITING = "waiting"
-MOST_REQUESTS, MOST_BYTES = 10_000, 50_000_000
-"""Of a batch; the least of what the providers take: https://platform.openai.com/docs/guides/batch (200 MB, 50,000),
-https://platform.claude.com/docs/en/build-with-claude/batch-processing (256 MB, 100,000)."""
+MOST_REQUESTS = 10_000
+"""Of a batch; the providers take 50,000 (https://platform.openai.com/docs/guides/batch) or more."""
+_IMAGE_BYTES = MOST_IMAGE_BYTES * 4 // 3
 SETTLED_SECONDS = 600.0
 """A batch that a provider does not list so long after it was to be sent never came there."""
 LOST_SECONDS = 172_800.0
@@ -51,16 +62,24 @@ class BatchRunner:
     ran: Ran = field(default_factory=Ran)
     _about: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)  # key → URL and schema
     _taken: set[str] = field(default_factory=set)
+    _unwanted: int = 0
 
-    def run(self, questions: Questions) -> Ran:
-        """Raises: ProviderError, StorageError. What was sent stays in the ledger whatever happens."""
+    def run(self, questions: Questions, wider: Questions) -> Ran:
+        """wider: questions whose answers are taken where a batch has them, those beyond the sample of this call, too.
+
+        Raises: ProviderError, StorageError. What was sent stays in the ledger whatever happens.
+        """
         began, self.ran.calls = time.monotonic(), self.asker.calls
         pending = self.answers.batches(self.job, self.part)
         keys = {call.key for batch in pending for call in self.answers.calls_of(batch.mark).values()}
         if keys:
-            self._about = {q.key: (q.url, q.request.schema) for q in questions() if q.key in keys}
+            self._about = {q.key: (q.url, q.request.schema) for q in wider() if q.key in keys}
         for batch in pending:
             self._collect(batch)
+        if self._unwanted:
+            count = number_of(self._unwanted, "answer")
+            self.ran.notes.append(f"{count} of a batch paid and not taken: this command, as it is given now, does not "
+                                  "ask about these pages in these words")  # fmt: skip
         if self.ran.ended == DONE:
             self._submit(questions)
         self.ran.seconds += time.monotonic() - began
@@ -133,12 +152,13 @@ class BatchRunner:
             elif (call := calls.pop(int(number), None)) is not None:
                 self._end(call, reply)
             seen.add(name)
+        refused = found.state is State.GONE and found.said
         for call in calls.values():
-            odd["missing"] += found.state is not State.GONE or not found.said
-            refused = found.state is State.GONE and found.said
+            if not refused:
+                odd[f"missing ({found.said})" if found.said else "missing"] += 1
             self._end(call, Reply(Outcome.REJECTED if refused else Outcome.CUT, said=found.said or "no result came"))
         for what, count in odd.items():
-            cost = ", booked at the most they may cost" * (what == "missing")
+            cost = ", booked at the most they may cost" * what.startswith("missing")
             self.ran.notes.append(f"batch {batch.id}: {number_of(count, 'result')} {what}{cost}")
 
     def _end(self, call: Call, reply: Reply) -> None:
@@ -147,6 +167,7 @@ class BatchRunner:
         url, schema = self._about.get(call.key, ("", None))
         ended = self.asker.settle(call, reply, schema)
         if schema is None:
+            self._unwanted += not reply.outcome.is_unpaid
             return
         self.ran.outcomes[ended.outcome] += 1
         if ended.outcome != Outcome.ANSWERED:
@@ -179,8 +200,8 @@ class BatchRunner:
                 continue
             begun.add(question.key)
             sent.append((f"{mark}-{call.number}", question.request))
-            size += most_tokens_in(question.request)
-            if len(sent) == MOST_REQUESTS or size >= MOST_BYTES:
+            size += most_tokens_in(question.request) + (_IMAGE_BYTES if question.request.image else 0)
+            if len(sent) == MOST_REQUESTS or size >= self.provider.most_bytes:
                 self._send(mark, sent)
                 mark, sent, size = _mark(), [], 0
         if sent:
@@ -191,7 +212,7 @@ class BatchRunner:
         self.answers.note(self.job, batch)
         try:
             made = self.provider.submit(mark, sent)
-        except ProviderError:  # it was refused
+        except (ProviderError, StorageError):  # refused; or an image cannot be read, and nothing was sent
             self._unpaid(batch, "denied")
             raise
         if isinstance(made, str):
@@ -209,7 +230,7 @@ class BatchRunner:
 def batching(provider: Provider) -> Batching:
     """Raises: ProviderError where it takes no batches."""
     if not isinstance(provider, Batching):
-        raise ProviderError("--batch: only for models of anthropic and openai; leave it out")
+        raise ProviderError("--batch: only for models of anthropic, google and openai; leave it out")
     return provider
 
 

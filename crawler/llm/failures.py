@@ -86,3 +86,8 @@ def seconds_of(value: str | None) -> float | None:
 def counted(tokens: object) -> int | None:
     """A number of tokens; None where a server says something else."""
     return tokens if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0 else None
+
+
+def not_deleted(left: str) -> str:
+    """The end of a sentence about a batch that was refused. left: of its files, "" where all are gone."""
+    return left and f"; not deleted at the provider: {left}"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, cast
@@ -21,7 +21,7 @@ from crawler.dataset.annotate import Annotations, Refused
 from crawler.dataset.annotations.job import job_of
 from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.annotations.tables import key_of
-from crawler.dataset.rewrite import Rewritten, check_alone
+from crawler.dataset.rewrite import check_alone
 from crawler.llm.ask import Asked, Asker
 from crawler.llm.batch import BatchRunner, batching, refuse_beside
 from crawler.llm.model import Outcome, Provider
@@ -30,11 +30,12 @@ from crawler.llm.pages import Pages
 from crawler.llm.prices import Price, Prices, most_tokens_in
 from crawler.llm.prompt import key_of_request
 from crawler.llm.run import NAMED, Question, Ran, Runner
-from crawler.llm.tool import MONEY_COLUMNS, Asking, Tool, money_of
+from crawler.llm.tool import MONEY_COLUMNS, Asking, Column, Tool, money_of
 from crawler.problems import InputError
 from crawler.storage.corpus.answers import Answers, Job, page_of
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import Record
+from crawler.storage.types import JobRecord
 from crawler.version import __version__
 
 
@@ -59,7 +60,8 @@ class Estimate:
 
 @dataclass(slots=True)
 class Done:
-    """What a job did. rows: of the annotation that were written now; incomplete: pages without all their answers.
+    """What a job did. rows: that were written now; version: of the corpus that has them; incomplete: pages without all
+    their answers.
 
     lost: those of them of which an answer failed for good, in this call or before, by outcome; names: some of their
     URLs. carried: what the job had cost before and the ledger lacked. planted: of pages with a planted line, which have
@@ -70,7 +72,8 @@ class Done:
     spent: Decimal
     unanswered: int
     carried: Decimal = Decimal()
-    written: Rewritten | None = None
+    rows: int = 0
+    version: int | None = None
     refused: Refused = field(default_factory=Refused)
     incomplete: int = 0
     lost: Counter[str] = field(default_factory=Counter)
@@ -112,18 +115,27 @@ class LlmJob:
         price = self.prices.of(str(self.model))
         return price.of_batch() if self.batch else price
 
+    @property
+    def all_pages(self) -> Pages:
+        """Those that may go out, beyond the sample, too."""
+        return replace(self.pages, sample=None)
+
     def recorded(self) -> Decimal:
         """What this job has cost by the job records of its annotation. Raises: InputError for another currency."""
+        listed = annotations_in(self.place.manifest()["files"])
+        return self.most_in(job for each in listed if each.name == self.tool.name for job in each.jobs)
+
+    def most_in(self, jobs: Iterable[JobRecord]) -> Decimal:
+        """What this job has cost by the record of its that says most. Raises: InputError for another currency."""
         most = Decimal()
-        for annotation in annotations_in(self.place.manifest()["files"]):
-            for job in annotation.jobs if annotation.name == self.tool.name else ():
-                cost = Decimal(str(job["cost"].get("money") or 0))
-                if job["model"].get("name") != str(self.model) or not cost:
-                    continue
-                if (currency := job["cost"].get("currency")) != self.prices.currency:
-                    said = f"{self.job.name} was paid in {currency} before, and not in {self.prices.currency}"
-                    raise InputError([f"{self.tool.name}: {said}; give prices in that currency"])
-                most = max(most, cost)
+        for job in jobs:
+            cost = Decimal(str(job["cost"].get("money") or 0))
+            if job["model"].get("name") != str(self.model) or not cost:
+                continue
+            if (currency := job["cost"].get("currency")) != self.prices.currency:
+                said = f"{self.job.name} was paid in {currency} before, and not in {self.prices.currency}"
+                raise InputError([f"{self.tool.name}: {said}; give prices in that currency"])
+            most = max(most, cost)
         return most
 
     @property
@@ -159,6 +171,7 @@ class LlmJob:
                             continue
                     found.asked += 1
                     text = int(record.get("token_estimate") or len(question.request.user))
+                    text += question.request.image.tokens if question.request.image else 0
                     tokens = min(text + len(question.request.system) // 4, most_tokens_in(question.request))
                     found.tokens_in += tokens
                     found.about += price.cost(tokens, question.request.most_tokens)
@@ -178,7 +191,7 @@ class LlmJob:
 
         A signal ends it as a budget does: `ran.signal` has it. Raises: InputError, ProviderError, StorageError.
         """
-        check_alone(self.place)
+        self._check_alone()
         stop, price = threading.Event(), self.price
         with Answers(self.place) as answers:
             job = self.job
@@ -186,16 +199,17 @@ class LlmJob:
             carried = answers.carry(job, self.recorded())
             asker = Asker(provider, answers, job, price, stop, unit=unit)
 
-            def all_questions() -> Iterator[Question]:
-                return (question for record in self.pages.read() for question in self.questions(record))
+            def asked(pages: Pages = self.pages) -> Iterator[Question]:
+                return (question for record in pages.read() for question in self.questions(record))
 
             if self.batch:
-                ran = BatchRunner(batching(provider), answers, job, asker, now, again=self.again).run(all_questions)
+                batches = BatchRunner(batching(provider), answers, job, asker, now, again=self.again)
+                ran = batches.run(asked, lambda: asked(self.all_pages))
             else:
                 runner = Runner(asker, stop, concurrency, lambda ran: after(ran, answers.spent(job)), self.again)
-                ran = runner.run(all_questions())
+                ran = runner.run(asked())
             done = Done(ran, answers.spent(job), answers.unanswered, carried)
-            done.written, done.refused = self._annotate(asker, done, now)
+            self._annotate(asker, done, now)
             done.spent = answers.spent(job)
         return done
 
@@ -214,7 +228,11 @@ class LlmJob:
         keys = {"canonical_url": record["canonical_url"], "doc_id": record.get("doc_id")}
         return keys | own | money_of(str(self.model), self.tool.version, asked)
 
-    def _annotate(self, asker: Asker, done: Done, now: float) -> tuple[Rewritten | None, Refused]:
+    def _check_alone(self) -> None:
+        """Raises: StorageError where rows could not be written now."""
+        check_alone(self.place)
+
+    def _annotate(self, asker: Asker, done: Done, now: float) -> None:
         """Write the rows that are not there as they are."""
         annotations, tool = Annotations(self.place), cast("Tool", self.tool)
         there = set[bytes]()
@@ -230,8 +248,14 @@ class LlmJob:
         rows = fresh()
         first = next(rows, None)
         if first is None:
-            return None, Refused()
-        columns = {**tool.columns, **MONEY_COLUMNS}
+            return
+        record = self.job_record({**tool.columns, **MONEY_COLUMNS}, done, now)
+        written, done.refused = annotations.write(self.tool.name, record, _chained(first, rows), now=now)
+        done.rows, done.version = written.annotated, written.version
+
+    def job_record(self, columns: Mapping[str, Column], done: Done, now: float) -> JobRecord:
+        """What stands beside the rows: software, model, parameters, cost, meaning of the columns."""
+        tool = cast("Tool", self.tool)
         said = {
             "kind": tool.kind,
             "code": f"gristmill {__version__} llm {self.tool.operation}",
@@ -241,9 +265,7 @@ class LlmJob:
         }
         kinds = {name: column.kind for name, column in columns.items()}
         meanings = {name: column.meaning for name, column in columns.items()}
-        return annotations.write(
-            self.tool.name, job_of(kinds, meanings, None, said, now=now), _chained(first, rows), now=now
-        )
+        return job_of(kinds, meanings, None, said, now=now)
 
 
 def _chained(first: dict[str, Any], rest: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,8 @@ were whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import base64
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
@@ -60,6 +61,22 @@ MEANING = {
 """Of each outcome that is no answer, for people."""
 
 
+MOST_IMAGE_BYTES = 100_000
+"""Of an image as it is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image that goes along. sha256: of its file. tokens: the most that the provider counts it as.
+
+    jpeg: reads it, and makes it a JPEG of `MOST_IMAGE_BYTES` at most; raises StorageError.
+    """
+
+    sha256: str
+    tokens: int
+    jpeg: Callable[[], bytes]
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What is asked. schema: JSON Schema of the answer. most_tokens: of the answer, thoughts included."""
@@ -68,6 +85,11 @@ class Request:
     user: str
     schema: dict[str, Any]
     most_tokens: int
+    image: Image | None = None
+
+    def image_in_base64(self) -> str:
+        """The JPEG as the providers' JSON has it; "" without one. Raises: StorageError."""
+        return "" if self.image is None else base64.b64encode(self.image.jpeg()).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +119,7 @@ class State(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Collected:
     """What a provider has of a batch. replies: by custom id, in any order, of an ended one; "" where a result has none
-    that can be read. said: of a failure.
+    that can be read. said: of a failure; of an ended one without results, how it ended.
     """
 
     state: State
@@ -134,7 +156,12 @@ class Provider(Protocol):
 
 @runtime_checkable
 class Batching(Provider, Protocol):
-    """A provider that takes many requests at once, for half the price, and answers within a day."""
+    """A provider that takes many requests at once, for half the price, and answers within a day.
+
+    most_bytes: of the requests of a batch, as `crawler.llm.prices.most_tokens_in` and images in base64 count them.
+    """
+
+    most_bytes: int
 
     def submit(self, mark: str, requests: Sequence[tuple[str, Request]]) -> str | Reply:
         """Send requests by custom id, each of which begins with `mark`. Its id at the provider, or how it failed.
@@ -154,12 +181,12 @@ class Batching(Provider, Protocol):
         """Delete what the provider keeps of it; "" or what is left there, for people. Safe to repeat."""
 
 
-def results_in(data: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
+def results_in(data: bytes, id_field: str = "custom_id") -> Iterator[tuple[str, dict[str, Any]]]:
     """The lines of a batch's results, each with its custom id; "" and nothing for one that cannot be read."""
     for line in data.splitlines():
         try:
             found = orjson.loads(line)
-            name = found["custom_id"]
+            name = found[id_field]
         except (ValueError, TypeError, KeyError):
             found, name = {}, ""
         yield (name if isinstance(name, str) else ""), found

@@ -42,11 +42,15 @@ class Model:
         """Where it is asked, for people."""
         return self.url or f"{PROVIDERS[self.provider]}'s own address"
 
+    @property
+    def owner(self) -> str:
+        """Whose server it is: a provider's name, or host and port."""
+        return PROVIDERS[self.provider] if self.url is None else urlsplit(self.url).netloc
+
     def as_record(self) -> dict[str, str]:
         """Whom the pages went to, for job records: provider, model, address, region where one was chosen."""
         region = os.environ.get(LOCATION, "") if self.provider == "vertex" else ""
-        who = PROVIDERS[self.provider] if self.url is None else urlsplit(self.url).netloc
-        return {"name": str(self), "provider": who, "region": region}
+        return {"name": str(self), "provider": self.owner, "region": region}
 
 
 def model_of(text: str) -> Model:
@@ -84,6 +88,6 @@ def _opened(model: Model) -> Provider:
         from crawler.llm.anthropic_sdk import Anthropic
 
         return Anthropic(model.name, model.url)
-    from crawler.llm.google_sdk import Google
+    from crawler.llm.google_sdk import Gemini, Google
 
-    return Google(model.name, model.url, vertex=model.provider == "vertex")
+    return Google(model.name, None, vertex=True) if model.provider == "vertex" else Gemini(model.name, model.url)

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import orjson
 
-from crawler.llm.failures import TIMEOUT_SECONDS, answered, counted
+from crawler.llm.failures import TIMEOUT_SECONDS, answered, counted, not_deleted
 from crawler.llm.model import Batching, Collected, Found, Outcome, ProviderError, Reply, Request, State, results_in
 
 OWN_URL = "https://api.openai.com/v1"
@@ -19,6 +19,8 @@ KEY = "OPENAI_API_KEY"
 
 class OpenAI(Batching):
     """A model behind chat completions. url: None = OpenAI's own. Raises: ProviderError where no key is set."""
+
+    most_bytes = 50_000_000  # of 200 MB: https://platform.openai.com/docs/guides/batch
 
     def __init__(self, name: str, url: str | None) -> None:
         import openai
@@ -42,7 +44,7 @@ class OpenAI(Batching):
         # OpenAI's reasoning models take no temperature and only the newer name; other servers know only the older one.
         own: dict[str, Any] = {"max_completion_tokens": request.most_tokens}
         others: dict[str, Any] = {"max_tokens": request.most_tokens, "temperature": 0.0}
-        messages: Any = [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}]
+        messages: Any = [{"role": "system", "content": request.system}, {"role": "user", "content": _content(request)}]
         more = own if self._is_own else others
         return {"model": self._name, "messages": messages, "response_format": form, **more}
 
@@ -68,9 +70,9 @@ class OpenAI(Batching):
         try:
             made = answered(self._sdk, send, f"openai:{self._name}")
         except ProviderError as error:
-            raise ProviderError(f"{error}{_not_deleted(self._delete(uploaded))}") from None
+            raise ProviderError(f"{error}{not_deleted(self._delete(uploaded))}") from None
         if isinstance(made, Reply):  # of any other one a batch may have come of the file
-            left = _not_deleted(self._delete(uploaded)) if made.outcome.is_unpaid else ""
+            left = not_deleted(self._delete(uploaded)) if made.outcome.is_unpaid else ""
             return replace(made, said=f"{made.said}{left}")
         return str(made.id) if getattr(made, "id", None) else Reply(Outcome.GARBLED, said=str(made)[:300])
 
@@ -137,8 +139,11 @@ class OpenAI(Batching):
         self._client.close()
 
 
-def _not_deleted(left: str) -> str:
-    return left and f"; not deleted at the provider: {left}"
+def _content(request: Request) -> str | list[dict[str, Any]]:
+    if not (image := request.image_in_base64()):
+        return request.user
+    url = {"url": f"data:image/jpeg;base64,{image}", "detail": "low"}
+    return [{"type": "image_url", "image_url": url}, {"type": "text", "text": request.user}]
 
 
 def _result(found: dict[str, Any]) -> Reply:

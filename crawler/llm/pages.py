@@ -10,6 +10,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from crawler.dataset.annotations.tables import key_of
 from crawler.dataset.lifetimes import Lifetimes
@@ -22,20 +23,15 @@ TIERS = ("A", "B", NO_TIER)
 TEXTLESS = "without text"
 
 
-def is_legal(record: Record) -> bool:
-    """True for a page that the quality stage read as a text of law."""
-    profile = (record.get("quality_signals") or {}).get("profile")
-    return profile in ("legal", "law") or bool(record.get("legal_document_type"))
-
-
 @dataclass(slots=True)
 class Pages:
     """The pages that may go out, and what was left out, by its reason.
 
     tiers: of licences; None = any. sample: how many pages at most, drawn by `seed`: the same ones, however often.
-    unwanted: why a page that might go out is left out; "" where it is not.
+    unwanted: why a page that might go out is left out; "" where it is not. noun: what one of them is called.
     """
 
+    noun: ClassVar[str] = "page"
     place: Place
     tiers: Collection[str] | None
     lifetimes: Lifetimes = field(default_factory=lambda: Lifetimes({}))
@@ -57,10 +53,13 @@ class Pages:
         drawn = {key for _, key in heapq.nsmallest(self.sample, ranked)}
         yield from (record for record in self._allowed() if key_of(record) in drawn)
 
-    def _allowed(self) -> Iterator[Record]:
+    def _living(self) -> Iterator[Record]:
         living = Living(self.place, self.lifetimes, self.now)
         self.left_out = living.left_out
-        for record in living.kept():
+        return living.kept()
+
+    def _allowed(self) -> Iterator[Record]:
+        for record in self._living():
             if self.tiers is not None and (tier := record.get("license_tier") or NO_TIER) not in self.tiers:
                 self.left_out[f"licence tier {tier}"] += 1
             elif not str(record.get("text") or "").strip():

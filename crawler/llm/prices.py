@@ -88,7 +88,9 @@ class Prices:
 
 def most_tokens_in(request: Request) -> int:
     """The most tokens that a request can be: no tokenizer makes more than one of a byte."""
-    return len(request.system.encode()) + len(request.user.encode()) + len(orjson.dumps(request.schema)) + OVERHEAD
+    image = 0 if request.image is None else request.image.tokens
+    words = len(request.system.encode()) + len(request.user.encode()) + len(orjson.dumps(request.schema))
+    return words + image + OVERHEAD
 
 
 def prices_of(path: str | None) -> Prices:

@@ -30,6 +30,7 @@ def key_of_request(model: str, version: str, request: Request) -> str:
     """What a request is asked under: model, version of the prompt, schema, most tokens and input."""
     parts = [model, version, orjson.dumps(request.schema, option=orjson.OPT_SORT_KEYS).decode(), request.most_tokens]
     parts += [request.system, request.user]
+    parts += [request.image.sha256] if request.image is not None else []
     return hashlib.blake2b(orjson.dumps(parts), digest_size=16).hexdigest()
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from crawler.config import Config
 from crawler.dedup.memory_index import MemoryIndex
 from crawler.document import Document, Drop
+from crawler.llm.named import model_of
 from crawler.stages.contamination.stage import ContaminationStage
 from crawler.stages.fingerprint import FingerprintStage, exact_id
 from crawler.stages.pii.stage import of_config as pii_of
@@ -66,6 +67,12 @@ class Origin:
     prompt: str
     reviewer: str = ""
 
+    @property
+    def provider(self) -> str:
+        """Who has the model, and in which region where one was chosen."""
+        said = model_of(self.model).as_record()
+        return said["provider"] + (f" in {said['region']}" if said["region"] else "")
+
 
 def record_of(page: Record, draft: Draft, origin: Origin) -> Record:
     """The record of a text that rests on one page: all fields of a record, `SYNTHETIC_FIELDS` and the draft's own."""
@@ -83,6 +90,7 @@ def record_of(page: Record, draft: Draft, origin: Origin) -> Record:
             SYNTHETIC: True,
             "synthetic_kind": origin.kind,
             "synthetic_model": origin.model,
+            "synthetic_provider": origin.provider,
             "synthetic_prompt": origin.prompt,
             "synthetic_sources": [page["canonical_url"]],
             "synthetic_reviewer": origin.reviewer or None,

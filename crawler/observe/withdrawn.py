@@ -48,17 +48,25 @@ def summary(done: Withdrawn, notes: list[str]) -> str:
     if done.refused:
         lines.append(f"{', '.join(sorted(done.refused))}: never requested again for this corpus")
     lines += [f"removed {name}, which described the older version" for name in done.removed_files if "/" not in name]
-    for name, (job, count) in sorted(done.batches.items()):
-        lines.append(
-            f"the provider of {job} has {number_of(count, 'request')} with withdrawn pages in batch {name}: cancel it "
-            "there, or run the same `gristmill llm` command with --batch, which deletes it once it has ended"
-        )
+    lines += in_batches(done.batches, "pages")
     lines += notes
     lines.append(
         f"entry {done.number} of {WITHDRAWALS} has the URLs, without text; {number_of(len(done.urls), 'page')}, "
         f"{number_of(len(found.texts), 'text')}; requested by: {done.by}"
     )
     return "\n".join(lines) + "\n"
+
+
+def in_batches(batches: Mapping[str, tuple[str, int]], what: str) -> Iterator[str]:
+    """What is to be done about batches of language models that hold something withdrawn, a sentence for each.
+
+    batches: the job and the count of requests, by the id. what: is withdrawn, in the plural.
+    """
+    for name, (job, count) in sorted(batches.items()):
+        yield (
+            f"the provider of {job} has {number_of(count, 'request')} with withdrawn {what} in batch {name}: cancel it "
+            "there, or run the same `gristmill llm` command with --batch, which deletes it once it has ended"
+        )
 
 
 def still_held(holdings: Sequence[Holding]) -> Iterator[str]:

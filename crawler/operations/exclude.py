@@ -104,6 +104,10 @@ def _exclude(
             return _finish(config, place)
     going = _Going(wish, found, _derived(place, wish, found))
     sys.stdout.write(announce(found, place.url, pages=where, derived=going.derived.holdings))
+    pictures = _images_among(place, found.unknown)
+    found.unknown -= pictures.keys()
+    for url, folder in sorted(pictures.items()):
+        sys.stdout.write(f"  {url}: an image in {folder}; it and its copies leave there, and none is asked for again\n")
     sys.stdout.writelines(f"  {line}\n" for line in unknown(found))
     if not (opts.yes or agreed("Delete them?")):
         return Answer(problems=["nothing was changed; add --yes to do it"])
@@ -135,6 +139,12 @@ def _with_images_of(place: Place, domains: set[str]) -> set[str]:
     from crawler.images.withdraw import domains_with_images
 
     return domains_with_images(place, domains)
+
+
+def _images_among(place: Place, urls: set[str]) -> dict[str, str]:
+    from crawler.images.withdraw import images_among
+
+    return images_among(place, urls)
 
 
 def _without_images(derived: Trace, left: list[Left]) -> Trace:

@@ -26,7 +26,10 @@ def leave_images(place: Place, config: Config, *, now: float, lifetimes: Lifetim
 
 def with_images(answer: Answer, left: list[Left]) -> Answer:
     """The answer, with what became of data sets of images."""
+    from crawler.observe.withdrawn import in_batches
+
     lines = [f"{each.folder}: {number_of(each.samples, 'image')} left" for each in left if each.samples]
+    lines += [line for each in left for line in in_batches(each.batches, "images")]
     gone = {each.folder: each.samples for each in left if not each.problem}
     answer.facts = {**answer.facts, "images": gone}
     answer.lines = [*cast("list[str]", answer.lines), *lines]

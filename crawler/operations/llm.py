@@ -12,6 +12,7 @@ OPERATIONS = by_name(
         "extract", "read records out of pages, each value from its passage", "crawler.operations.llm_extract:WORK"
     ),
     Operation("clean", "pick the main text of pages whose extraction is in doubt", "crawler.operations.llm_clean:WORK"),
+    Operation("caption", "score how well captions fit their images", "crawler.operations.llm_caption:WORK"),
     Operation(
         "synthesize",
         "write texts in the style of pages, for what there is little of",

@@ -19,6 +19,7 @@ from crawler.operations.numbers import whole
 if TYPE_CHECKING:
     from crawler.llm.job import Done, LlmJob
     from crawler.llm.model import Provider
+    from crawler.llm.pages import Pages
     from crawler.llm.run import Ran
     from crawler.llm.tool import Asking
     from crawler.storage.corpus.answers import Answers
@@ -28,30 +29,42 @@ MOST_TOKENS = 1_024
 AGAIN = "; --again asks about them anew, and they are paid once more"
 
 
-def declare_job(parser: argparse.ArgumentParser, *, most_tokens: int = MOST_TOKENS) -> None:
-    """The corpus, the model, the budget, which pages, and how many at once."""
-    add = parser.add_argument
-    add("corpus", metavar="CORPUS_DIR")
+def declare_job(
+    parser: argparse.ArgumentParser, *, most_tokens: int = MOST_TOKENS, of: tuple[str, str] = ("CORPUS_DIR", "pages")
+) -> None:
+    """The corpus, the model, the budget, which pages, and how many at once. of: what is read, and what it has."""
+    add, (folder, many) = parser.add_argument, of
+    add("corpus", metavar=folder)
     add("--model", required=True, metavar="PROVIDER:NAME[@URL]", help="anthropic, google, openai or vertex; with a URL "
         "a server that speaks the protocol: openai:smollm2@http://127.0.0.1:8080/v1")  # fmt: skip
     add("--budget", metavar="5EUR", help="what this job may cost in all, however often it is called; may be left out "
         "where the model costs nothing")  # fmt: skip
     add("--prices", metavar="FILE", help="prices of tokens, in place of the package's")
-    add("--sample", type=whole(1), metavar="N", help="so many pages, drawn by --seed (all)")
+    add("--sample", type=whole(1), metavar="N", help=f"so many {many}, drawn by --seed (all)")
     add("--seed", type=int, default=0, help="of the sample (0)")
     add("--licence-tiers", metavar="A,B,none", help="whose pages may go to others; none: of unknown licence (A,B; "
         "any, where the model runs on this machine)")  # fmt: skip
     add("--max-tokens", type=whole(16), default=most_tokens, metavar="N", help=f"of an answer ({most_tokens})")
     add("--concurrency", type=whole(1), default=4, metavar="N", help="requests at a time (4)")
-    add("--again", action="store_true", help="ask anew about pages whose answer was truncated, refused or malformed; "
+    add("--again", action="store_true", help=f"ask anew about {many} whose answer was truncated, refused or malformed; "
         "only these are asked once more and paid once more")  # fmt: skip
     add("--batch", action="store_true", help="send batches, at the provider's price for them; the same command, run "
         "again within a day, takes the answers")  # fmt: skip
     add("--dry-run", action="store_true", help="say what it would cost; send nothing")
 
 
-def job_of(place: Place, tool: Asking, opts: argparse.Namespace, load: Load, now: float) -> LlmJob:
-    """The job that the options describe. Raises: WrongCall, InputError, ConfigError."""
+def job_of(
+    place: Place,
+    tool: Asking,
+    opts: argparse.Namespace,
+    load: Load,
+    now: float,
+    *,
+    kinds: tuple[Callable[..., LlmJob], Callable[..., Pages]] | None = None,
+) -> LlmJob:
+    """The job that the options describe. kinds: of the job and its pages, where they are others than those of a
+    corpus. Raises: WrongCall, InputError, ConfigError.
+    """
     from crawler.dataset.lifetimes import Lifetimes
     from crawler.llm.job import LlmJob
     from crawler.llm.named import model_of
@@ -66,12 +79,13 @@ def job_of(place: Place, tool: Asking, opts: argparse.Namespace, load: Load, now
     prices = prices_of(opts.prices)
     tiers = _tiers(opts.licence_tiers, here=model.is_here)
     lifetimes = Lifetimes.of(load().storage.document_ttl_days)
-    pages = Pages(place, tiers, lifetimes, now, opts.sample, opts.seed)
+    make, read = kinds or (LlmJob, Pages)
+    pages = read(place, tiers, lifetimes, now, opts.sample, opts.seed)
     try:
         budget = None if opts.budget is None else budget_of(opts.budget, prices)
     except InputError as error:
         raise WrongCall(f"{error}") from None
-    job = LlmJob(place, tool, model, prices, pages, budget, opts.again, opts.batch)
+    job = make(place, tool, model, prices, pages, budget, opts.again, opts.batch)
     price = job.price
     if budget is None and not opts.dry_run and (price.input or price.output):
         raise WrongCall(f"--budget: {model} costs money; say how much, such as 5{prices.currency}")
@@ -94,8 +108,9 @@ def estimated(job: LlmJob, useless: Callable[[Answers], Collection[str]] = lambd
     with reading():
         found = job.estimate(useless)
     currency = job.prices.currency
+    pages = number_of(found.pages, job.pages.noun)
     lines = [
-        f"{number_of(found.pages, 'page')}, {number_of(found.asked, 'request')}; {found.known:,} are answered already"
+        f"{pages}, {number_of(found.asked, 'request')}; {found.known:,} are answered already"
         + (
             f", {found.failed:,} of them truncated, refused or malformed{'' if job.again else AGAIN}"
             * bool(found.failed)
@@ -180,12 +195,11 @@ def left_out(job: LlmJob) -> Iterator[str]:
     """A sentence for each reason why pages do not go out."""
     for why, count in sorted(job.pages.left_out.items()):
         hint = "; --licence-tiers A,B,none sends them, too" if why == "licence tier none" else ""
-        yield f"{number_of(count, 'page')} left out: {why}{hint}"
+        yield f"{number_of(count, job.pages.noun)} left out: {why}{hint}"
 
 
 def facts_of(job: LlmJob, done: Done) -> dict[str, Any]:
     """Of what was done."""
-    written = done.written
     return {
         "ended": done.ran.ended,
         "requests": done.ran.sent,
@@ -198,8 +212,8 @@ def facts_of(job: LlmJob, done: Done) -> dict[str, Any]:
         "unasked": done.ran.unasked,
         "incomplete": done.incomplete,
         "lost": dict(done.lost),
-        "rows": written.annotated if written else 0,
-        "corpus_version": written.version if written else None,
+        "rows": done.rows,
+        "corpus_version": done.version,
         "spent": float(done.spent),
         "currency": job.prices.currency,
         "unanswered": done.unanswered,
@@ -211,9 +225,9 @@ def lines_of(job: LlmJob, done: Done) -> Iterator[str]:
     """The same for a person."""
     first, *more = said_of_calls(job, done)
     yield first
-    if done.written:
-        version = f"version {done.written.version} of the corpus"
-        yield f"{job.tool.name}: {number_of(done.written.annotated, 'row')}; {version}"
+    if done.rows:
+        version = f"; version {done.version} of the corpus" if done.version is not None else ""
+        yield f"{job.tool.name}: {number_of(done.rows, 'row')}{version}"
     else:
         yield f"{job.tool.name}: no new row"
     yield from more
@@ -256,7 +270,7 @@ def problems_of(job: LlmJob, done: Done) -> Iterator[str]:
                f"as {sent:,} in and {got:,} out: it cannot be true, so the most that they can cost was booked; hold "
                "the provider's bill against it")  # fmt: skip
     for name, count in done.lost.items():
-        yield f"{number_of(count, 'page')} without an answer: {_why(name, count, done.names[name])}{AGAIN}"
+        yield f"{number_of(count, job.pages.noun)} without an answer: {_why(name, count, done.names[name])}{AGAIN}"
     for name, count in done.planted.items():
         said = f"{number_of(count, 'page')} with a planted line without an answer, not among those measured"
         yield f"{said}: {_meaning(name)}{AGAIN}"
@@ -268,7 +282,7 @@ def problems_of(job: LlmJob, done: Done) -> Iterator[str]:
     if gone := refused.unknown + refused.changed:
         yield f"{number_of(gone, 'row')} not written: the page has gone or changed since; run the same command again"
     if job.pages.left_out and not (state.sent or state.known or state.unasked):
-        yield "no page may go out"
+        yield f"no {job.pages.noun} may go out"
 
 
 def _ends(job: LlmJob, state: Ran) -> Iterator[str]:
@@ -327,7 +341,7 @@ FACTS: Fields = {
     "spent": ("number", "by this job in all its calls, with what calls without a known end may have cost"),
     "currency": ("string", "of all amounts"),
     "unanswered": ("integer", "calls in the ledger without a known end"),
-    "left_out": ("object", "pages that do not go out, by reason"),
+    "left_out": ("object", "pages (or images) that do not go out, by reason"),
     "pages": ("integer or null", "with --dry-run: pages that may go out"),
     "tokens_in": ("integer or null", "with --dry-run: tokens that would go out, about"),
     "about": ("number or null", "with --dry-run: cost with every answer at its longest"),

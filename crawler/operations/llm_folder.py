@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from crawler.llm.author import Author, Made
     from crawler.llm.job import Done, LlmJob
 
-SENSITIVE = ("medical", "legal")
-
 
 def declare_folder(parser: argparse.ArgumentParser, *, most_tokens: int) -> None:
     """The job, the new folder, and the domain of the texts."""
@@ -39,10 +37,9 @@ def declare_folder(parser: argparse.ArgumentParser, *, most_tokens: int) -> None
     add, names = parser.add_argument, export_formats()
     add("--out", metavar="DIR", help="a new folder on this machine; without it only with --dry-run")
     add("--to", choices=names, default="jsonl.zst", help="%(choices)s (jsonl.zst)", metavar="FORMAT")
-    add("--domain", default="general", metavar="WORD", help="what the pages are about; medical and legal need "
-        "--reviewed-by, as do pages that the quality stage read as legal (general)")  # fmt: skip
+    add("--domain", metavar="WORD", help="what the pages are about; medical and legal need --reviewed-by")
     add("--reviewed-by", default="", metavar="NAME", help="the expert who looks at the texts before they are used; "
-        "stands in each record")  # fmt: skip
+        "stands in each record; without one pages read as medical or legal are left out")  # fmt: skip
 
 
 def written(
@@ -54,15 +51,18 @@ def written(
     """
     from crawler.dataset.rewrite import corpus_place
     from crawler.llm.author import AuthorJob
+    from crawler.llm.sensitive import LEGAL, MEDICAL, unwanted
 
     if (opts.out is None) != opts.dry_run:
         raise WrongCall("expected one of --out DIR and --dry-run")
-    if opts.domain.casefold() in SENSITIVE and not opts.reviewed_by.strip():
+    if (opts.domain or "").casefold() in (MEDICAL, LEGAL) and not opts.reviewed_by.strip():
         raise WrongCall(f"--domain {opts.domain}: give --reviewed-by with the expert who looks at the texts")
     refuse_url(opts.out)
     now = time.time()
     with corpus_place(opts.corpus) as place:
         job = job_of(place, author, opts, load, now)
+        if not opts.reviewed_by.strip():
+            job.pages.unwanted = unwanted(stated=opts.domain is not None)
         if opts.dry_run:
             answer = estimated(job, AuthorJob(job, author).useless)
             most = checks * answer.facts["requests"]
@@ -71,25 +71,12 @@ def written(
                 lines.append(f"up to {number_of(most, 'check')} of what comes are not in these figures; the budget is "
                              "for both")  # fmt: skip
             return Answer({**answer.facts, **_NONE, "checks": most}, lines)
-        _check_reviewed(job, opts)
         done, made = _ran(job, author, opts, load, now)
         answer = _answer(job, done, made, opts, refusals)
     if done.ran.signal is not None:
         opts.tell(answer)
         raise done.ran.signal
     return answer
-
-
-def _check_reviewed(job: LlmJob, opts: argparse.Namespace) -> None:
-    """Raises: WrongCall where a page is read as legal and nobody is named."""
-    from crawler.llm.pages import is_legal
-
-    if opts.reviewed_by.strip():
-        return
-    found = [str(record["canonical_url"]) for record in job.pages.read() if is_legal(record)]
-    if found:
-        raise WrongCall(f"{number_of(len(found), 'page')} read as legal, such as {found[0]}: give --reviewed-by with "
-                        "the expert who looks at the texts")  # fmt: skip
 
 
 def _ran(job: LlmJob, author: Author, opts: argparse.Namespace, load: Load, now: float) -> tuple[Done, Made]:

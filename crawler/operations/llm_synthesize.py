@@ -25,7 +25,7 @@ def synthesize(opts: argparse.Namespace, load: Load) -> Answer:
     """Ask, hold against the pages, write. Raises: WrongCall, InputError, ConfigError, StorageError."""
     from crawler.llm.synthesize import REFUSALS, Synthesize
 
-    topic = "" if opts.domain == "general" else opts.domain
+    topic = "" if opts.domain in (None, "general") else opts.domain
     author = Synthesize(
         opts.texts, opts.words, opts.max_chars, opts.max_tokens, opts.model, topic, opts.reviewed_by.strip()
     )

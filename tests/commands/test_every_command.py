@@ -41,6 +41,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "classify explain": (["none.npz", "page.txt"], 1),
     "classify import": (["none.bin", "--name", "a", "--label", "b", "--language", "en", "--out", "models"], 1),
     "classify perplexity": (["none.arpa", "corpus", "--language", "en", "--out", "rows.jsonl"], 1),
+    "llm caption": (["pairs", "--model", "openai:gpt-5-mini", "--budget", "5USD"], 1),
     "llm clean": (["corpus", "--model", "openai:gpt-5-mini", "--budget", "5USD"], 1),
     "llm extract": (["corpus", "--schema", "none.json", "--model", "openai:gpt-5-mini", "--budget", "5USD"], 1),
     "llm judge": (["corpus", "--model", "openai:gpt-5-mini", "--budget", "5USD"], 1),

@@ -8,23 +8,14 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.images.safety import Safety
+from tests.support.word_lists import word_lists
 
 CALM = "the rain fell on old roofs and people in the village waited for the road to open "
 
 
 @pytest.fixture
 def lists(tmp_path: Path) -> Path:
-    """Our own words, which are bad here alone."""
-    (tmp_path / "mud.txt").write_text("mud\nslush\nwet clay\n")
-    (tmp_path / "east.txt").write_text("泥巴\nโคลน\n")
-    (tmp_path / "safety.yaml").write_text(
-        "categories:\n"
-        "  dirt: {words: mud.txt, languages: en, density: 0.05, terms: 2}\n"
-        "  east: {words: east.txt, languages: [zh, th], density: 0.01, terms: 3}\n"
-        "  noted: {words: mud.txt, languages: [en, de], density: 0.001, terms: 1, action: score}\n"
-        "c4: {words: mud.txt, languages: en}\n"
-    )
-    return tmp_path / "safety.yaml"
+    return word_lists(tmp_path, east_terms=3, noted="[en, de]")
 
 
 @pytest.mark.parametrize(

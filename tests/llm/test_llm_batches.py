@@ -25,11 +25,12 @@ from tests.support.model_batches import BatchServer, Lines
 from tests.support.models import Say, judged
 from tests.support.operations import answer_of
 
-PROTOCOLS = ("anthropic", "openai")
-ENDED = {"anthropic": "ended", "openai": "completed"}
+PROTOCOLS = ("anthropic", "google", "openai")
+ENDED = {"anthropic": "ended", "google": "BATCH_STATE_SUCCEEDED", "openai": "completed"}
 PRICES = (
     "date: 2026-01-01\ncurrency: EUR\nmodels:\n"
     "  anthropic:small: {input: 1000, output: 10000, batch: 0.5}\n"
+    "  google:small: {input: 1000, output: 10000, batch: 0.5}\n"
     "  openai:small: {input: 1000, output: 10000, batch: 0.5}\n"
 )
 ONE = (100 * 1_000 + 20 * 10_000) / 1e6 / 2
@@ -55,6 +56,14 @@ def judge(folder: Folder, server: BatchServer, tmp_path: Path) -> Callable[..., 
 
 def rows(folder: Folder) -> int:
     return len(list(Annotations(Place(str(folder.path))).read("llm_judge_quality")))
+
+
+def taken(judge: Any, server: BatchServer, protocol: str, edit: Callable[[Lines], Lines]) -> tuple[dict[str, Any], str]:
+    """What comes of a batch whose results the provider has changed, and the problems in one text."""
+    judge(protocol)
+    server.ending, server.edit = ENDED[protocol], edit
+    found: dict[str, Any] = judge(protocol)
+    return found, " ".join(found["problems"])
 
 
 def without_last_note(folder: Folder) -> None:
@@ -115,7 +124,11 @@ def test_a_batch_that_never_arrived_is_sent_anew_after_a_while_and_costs_nothing
     server.lose = "before"
     assert (judge(protocol)["ended"], judge(protocol)["ended"], server.submitted) == ("waiting", "waiting", 0)
     monkeypatch.setattr(batches, "SETTLED_SECONDS", -1.0)
-    assert (judge(protocol)["ended"], server.submitted, len(server.files)) == ("waiting", 1, int(protocol == "openai"))
+    assert (judge(protocol)["ended"], server.submitted, len(server.files)) == (
+        "waiting",
+        1,
+        int(protocol != "anthropic"),
+    )
     server.ending = ENDED[protocol]
     assert judge(protocol)["spent"] == pytest.approx(3 * ONE)
 
@@ -125,14 +138,9 @@ def test_missing_doubled_and_foreign_results_are_named_and_never_taken_for_answe
     folder: Folder, server: BatchServer, judge: Any, protocol: str
 ) -> None:
     folder.filled(range(4))
-    judge(protocol)
-
-    def edit(lines: Lines) -> Lines:
-        return [*lines[1:], lines[1], lines[1] | {"custom_id": "another-1"}]
-
-    server.ending, server.edit = ENDED[protocol], edit
-    found = judge(protocol)
-    said = " ".join(found["problems"])
+    found, said = taken(
+        judge, server, protocol, lambda lines: [*lines[1:], lines[1], lines[1] | {"custom_id": "another-1"}]
+    )
     assert "1 result missing, booked at the most" in said
     assert "1 result there twice" in said
     assert "1 result of another batch" in said
@@ -156,6 +164,44 @@ def test_what_expired_was_cancelled_or_failed_costs_nothing_and_is_sent_again(
     assert (found["spent"], found["rows"], found["problems"] != []) == (0.0, 0, True)
     server.ending = None
     assert (judge(protocol)["ended"], server.submitted) == ("waiting", 2)
+
+
+@pytest.mark.parametrize("ending", ["EXPIRED", "FAILED", "CANCELLED"])
+def test_a_batch_of_gemini_without_results_may_be_paid_and_says_how_it_ended(
+    folder: Folder, server: BatchServer, judge: Any, ending: str
+) -> None:
+    folder.filled(range(2))
+    judge("google")
+    server.ending = f"BATCH_STATE_{ending}"
+    found = judge("google")
+    assert (found["outcomes"], found["spent"]) == ({"cut": 2}, pytest.approx(found["booked"]))
+    assert f"2 results missing (JOB_STATE_{ending}), booked at the most they may cost" in " ".join(found["problems"])
+    assert (server.batches, server.files) == ({}, {})
+    server.ending = None
+    assert (judge("google")["ended"], server.submitted) == ("waiting", 2)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_smaller_sample_takes_all_answers_of_a_batch_that_is_under_way(
+    folder: Folder, server: BatchServer, judge: Any, protocol: str
+) -> None:
+    folder.filled(range(5))
+    judge(protocol)
+    server.ending = ENDED[protocol]
+    found = judge(protocol, "--sample", 1)
+    assert (found["ended"], found["outcomes"], found["problems"], rows(folder)) == ("done", {"answered": 5}, [], 1)
+    assert (judge(protocol)["known"], rows(folder), server.submitted) == (5, 5, 1)
+
+
+def test_answers_of_a_batch_that_the_command_no_longer_asks_for_are_counted_and_named(
+    folder: Folder, server: BatchServer, judge: Any
+) -> None:
+    folder.filled(range(2))
+    judge("openai")
+    server.ending = "completed"
+    found = judge("openai", "--max-chars", 200, "--max-tokens", 99)
+    assert "2 answers of a batch paid and not taken" in " ".join(found["problems"])
+    assert found["spent"] > 2 * ONE
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -231,13 +277,15 @@ def test_results_that_cannot_be_read_are_counted_and_spoil_no_other(
     folder: Folder, server: BatchServer, judge: Any, protocol: str
 ) -> None:
     folder.filled(range(9))
-    judge(protocol)
 
     def edit(lines: Lines) -> Lines:
         names = [{"custom_id": line["custom_id"]} for line in lines]
         lines[7]["\u2028"] = "a line separator of Unicode"
         odd: Lines = [b"{no json", b'["a list"]', b'{"custom_id": 7}']
-        if protocol == "openai":
+        if protocol == "google":
+            odd += [names[3] | {"response": "text"}, names[4] | {"other": "text"},
+                    names[5] | {"response": {"candidates": {"0": 1}}}, names[6] | {"error": "text"}]  # fmt: skip
+        elif protocol == "openai":
             odd += [names[3] | {"response": {"status_code": 200, "body": "text"}}, names[4] | {"response": "text"},
                     names[5] | {"response": {"status_code": 200, "body": {"choices": {"0": 1}}}},
                     names[6] | {"response": None, "error": "text"}]  # fmt: skip
@@ -248,41 +296,41 @@ def test_results_that_cannot_be_read_are_counted_and_spoil_no_other(
         last = [json.dumps(line, ensure_ascii=False).encode() for line in lines[7:]]
         return odd + last
 
-    server.ending, server.edit = ENDED[protocol], edit
-    found = judge(protocol)
+    found, said = taken(judge, server, protocol, edit)
     assert (found["ended"], rows(folder)) == ("done", 2)
     assert found["outcomes"] == {"answered": 2, "cut": 3, "garbled": 3, "rejected": 1}
-    said = " ".join(found["problems"])
     assert "3 results that cannot be read" in said
     assert "3 results missing, booked at the most" in said
     assert found["spent"] == pytest.approx(2 * ONE + found["booked"])
     assert found["booked"] > 6 * ONE
 
 
+@pytest.mark.parametrize("protocol", ["google", "openai"])
 @pytest.mark.parametrize("status", [400, 401, 403, 429])
 def test_of_a_batch_that_was_refused_no_file_is_left(
-    folder: Folder, server: BatchServer, judge: Any, status: int
+    folder: Folder, server: BatchServer, judge: Any, status: int, protocol: str
 ) -> None:
     folder.filled(range(2))
     server.refuse = status
     try:
-        assert judge("openai")["spent"] == 0
+        assert judge(protocol)["spent"] == 0
     except InputError as error:
         assert f"HTTP {status}" in str(error)
     assert (server.files, server.deleted) == ({}, ["file-1"])
 
 
+@pytest.mark.parametrize("protocol", ["google", "openai"])
 @pytest.mark.parametrize("status", [401, 429])
 def test_a_file_of_a_refused_batch_that_cannot_be_deleted_is_named(
-    folder: Folder, server: BatchServer, judge: Any, status: int
+    folder: Folder, server: BatchServer, judge: Any, status: int, protocol: str
 ) -> None:
     folder.filled(range(2))
     server.refuse, server.keeps = status, True
     try:
-        said = " ".join(judge("openai")["problems"])
+        said = " ".join(judge(protocol)["problems"])
     except InputError as error:
         said = str(error)
-    assert "not deleted at the provider: file-1" in said
+    assert f"not deleted at the provider: {'files/' * (protocol == 'google')}file-1" in said
 
 
 def test_the_file_of_a_batch_that_is_not_listed_yet_stays_until_it_can_no_longer_come(

@@ -516,7 +516,7 @@ def test_card_and_summary_name_whom_the_texts_went_to(folder: Folder, serve: Ser
     assert f"{said} 3 documents" in eu_summary.as_markdown(gather(str(folder.path)))
     assert f"| {said} | 3 |" in card(gather(str(folder.path)))
     Annotations(Place(str(folder.path))).drop(NAME, now=1.9e9)
-    dropped = f"{NAME} ({server.model()}; no annotation is left) 3 documents"
+    dropped = f"{NAME} ({server.model()} of 127.0.0.1:{server.port}; no annotation is left) 3 documents"
     assert dropped in eu_summary.as_markdown(gather(str(folder.path)))
 
 
@@ -608,7 +608,26 @@ def test_a_damaged_sum_is_told_and_written_anew_once_it_is_removed(
     path.write_bytes(bad)
     with pytest.raises(StorageError, match=r"llm-spent.json: damaged; where llm/ledger.jsonl is as it was, remove"):
         judge(folder, server, prices(), "--budget", "100EUR")
+    (said,) = problems_of(verify.WORK, folder.path)
+    assert "llm-spent.json: damaged; where llm/ledger.jsonl is as it was, remove" in said
     path.unlink()
+    (said,) = problems_of(verify.WORK, folder.path)
+    assert "llm-spent.json: is not there, though llm/ledger.jsonl has calls that cost money" in said
     judge(folder, server, prices(), "--budget", "100EUR", "--again", "--sample", 1)
     judge(folder, server, prices(), "--budget", "100EUR", "--rubric", "factual", "--sample", 1)
     assert orjson.loads(whole)["jobs"][0] in orjson.loads(path.read_bytes())["jobs"]
+    assert problems_of(verify.WORK, folder.path) == []
+
+
+def test_verify_names_a_ledger_that_has_fewer_calls_than_the_sums_know_until_a_command_has_counted_them(
+    folder: Folder, serve: Serve, prices: PricesOf
+) -> None:
+    folder.filled(range(3))
+    server = serve(by_number)
+    spent = judge(folder, server, prices(), "--budget", "100EUR", "--concurrency", 1)["spent"]
+    path = folder.path / LEDGER
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
+    (said,) = problems_of(verify.WORK, folder.path)
+    assert "llm/ledger.jsonl: 2 calls fewer than llm-spent.json knows; restore it from a copy, or the next" in said
+    assert judge(folder, server, prices(), "--budget", "100EUR")["spent"] > spent
+    assert problems_of(verify.WORK, folder.path) == []

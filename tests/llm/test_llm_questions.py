@@ -194,8 +194,8 @@ def test_legal_pages_need_somebody_who_looks_at_the_pairs(
 ) -> None:
     filled(folder, kept, KETTLE, **given)
     server = serve(model(HOLDS))
-    with pytest.raises(WrongCall, match="--reviewed-by"):
-        run(folder, server, prices(), out)
+    found = run(folder, server, prices(), out)
+    assert (found.facts["left_out"], out.exists()) == ({"read as legal, and --reviewed-by names nobody": 1}, False)
     with pytest.raises(WrongCall, match="--reviewed-by"):
         run(folder, server, prices(), out, "--domain", "medical")
     assert server.asks == []
@@ -210,13 +210,17 @@ def test_card_and_summary_name_the_texts_as_synthetic(
     server = serve(model(HOLDS, WHERE))
     run(folder, server, prices(), out)
     tokens = sum(one["token_estimate"] for one in texts(out))
+    whose = f"{server.model()} of 127.0.0.1:{server.port}"
     summary = orjson.loads((out / "eu_summary.json").read_bytes())
     (section,) = [each for each in summary["sections"] if each["number"] == "2.5"]
     said = {field["label"]: field["value"] for field in section["fields"]}
     assert said["Synthetic data in this folder"] == f"yes: 2 documents, {tokens} tokens (estimated), 100.0% of the text"
-    assert said["Models that wrote it, and what"] == f"question by {server.model()} 2 documents"
+    assert said["Models that wrote it, and what"] == f"question by {whose} 2 documents"
     card = (out / "README.md").read_text()
     assert f"Language models wrote {tokens} of these tokens (100.0%)" in card
+    assert f"| questions ({whose}; for texts in folders of their own) | 1 |" in card
+    assert {one["synthetic_provider"] for one in texts(out)} == {f"127.0.0.1:{server.port}"}
+    assert orjson.loads((out / "synthetic.json").read_bytes())["model"]["provider"] == f"127.0.0.1:{server.port}"
     assert "- synthetic\n" in card
 
 

@@ -1,4 +1,4 @@
-"""A server that takes batches by Anthropic's and OpenAI's protocols, as a test scripts it."""
+"""A server that takes batches by Anthropic's, OpenAI's and Google's protocols, as a test scripts it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class BatchServer(LoopbackServer):
         super().__init__(_Batches, "127.0.0.1")
         self.script, self.clock = script, clock
         self.batches, self.files = dict[str, Held](), dict[str, tuple[str, bytes]]()
-        self.lose, self.submitted, self.deleted = "", 0, list[str]()
+        self.lose, self.submitted, self.deleted, self.upload = "", 0, list[str](), ""
         self.ending: str | None = None
         self.refuse, self.archived, self.keeps = 0, False, False
         self.edit: Callable[[Lines], Lines] = lambda lines: lines
@@ -55,10 +55,23 @@ class BatchServer(LoopbackServer):
 
 
 class _Batches(Handler):
+    @property
+    def _is_google(self) -> bool:
+        return "x-goog-api-key" in self.headers
+
     def do_POST(self) -> None:  # noqa: N802  # the base class calls it so
         data, path = self.rfile.read(int(self.headers["Content-Length"])), urlsplit(self.path).path
         server: BatchServer = self.server
         with server.turn:
+            if path.startswith("/upload/"):
+                server.upload = json.loads(data)["file"]["display_name"]
+                where = {"X-Goog-Upload-URL": f"http://127.0.0.1:{server.port}/session"}
+                return self.send(200, b"{}", "application/json", where)
+            if path == "/session":
+                made = f"file-{len(server.files) + 1}"
+                server.files[made] = server.upload, data
+                said = json.dumps({"file": self._file(made)}).encode()
+                return self.send(200, said, "application/json", {"X-Goog-Upload-Status": "final"})
             if path == "/v1/files":
                 name = re.findall(rb'filename="([^"]+)"', data)[0].decode()
                 content = next(p for p in data.split(b"\r\n\r\n") if b'"custom_id"' in p).rsplit(b"\r\n--", 1)[0]
@@ -71,13 +84,11 @@ class _Batches(Handler):
             if lose != "before":
                 server.submitted += 1
                 number = f"batch_{server.submitted}"
-                own = "requests" in body
-                lines = (
-                    body["requests"]
-                    if own
-                    else [json.loads(line) for line in server.files[body["input_file_id"]][1].splitlines()]
-                )
-                held = Held(number, server.clock, lines, "", body.get("metadata") or {}, body.get("input_file_id", ""))
+                google = body.get("batch")
+                file = google["inputConfig"]["fileName"].removeprefix("files/") if google else body.get("input_file_id")
+                lines = body.get("requests") or [json.loads(line) for line in server.files[file][1].splitlines()]
+                metadata = {"gristmill": google["displayName"]} if google else body.get("metadata") or {}
+                held = Held(number, server.clock, lines, "", metadata, file or "")
                 server.batches[number] = held
             if lose:
                 reset(self)
@@ -98,11 +109,12 @@ class _Batches(Handler):
         path = urlsplit(self.path).path
         with server.turn:
             if path.endswith("/batches"):
-                return self._json(
-                    {"data": [self._batch(b) for b in reversed(server.batches.values())], "has_more": False}
-                )
+                batches = [self._batch(b) for b in reversed(server.batches.values())]
+                return self._json({"data": batches, "operations": batches, "has_more": False})
             if path.endswith("/files"):
-                return self._json({"data": [self._file(name) for name in server.files], "has_more": False})
+                files = [self._file(name) for name in server.files]
+                return self._json({"data": files, "files": files, "has_more": False})
+            path = path.removesuffix(":download")
             name = path.split("/batches/")[-1].split("/files/")[-1].partition("/")[0]
             if name in server.files:
                 return self.send(200, server.files[name][1], "application/octet-stream")
@@ -120,6 +132,8 @@ class _Batches(Handler):
 
     def _batch(self, held: Held) -> dict[str, Any]:
         server, ended = self.server, self.server.ending
+        if self._is_google:
+            return self._operation(held)
         if "messages" in self.path:
             counts = dict.fromkeys(("processing", "succeeded", "errored", "canceled", "expired"), 0)
             counts["succeeded" if ended else "processing"] = len(held.lines)
@@ -148,6 +162,21 @@ class _Batches(Handler):
             made["errors"] = {"object": "list", "data": [{"code": "bad", "message": "not taken"}]}
         return made
 
+    def _operation(self, held: Held) -> dict[str, Any]:
+        server, ended = self.server, self.server.ending
+        said: dict[str, Any] = {"displayName": held.metadata["gristmill"], "state": ended or "BATCH_STATE_RUNNING"}
+        said["createTime"] = rfc3339(held.created)
+        if ended == "BATCH_STATE_SUCCEEDED":
+            name = f"file-out-{held.id}"
+            said["output"] = {"responsesFile": f"files/{name}"}
+            if name not in server.files and name not in server.deleted:
+                path = "/v1/models/small:generateContent"
+                lines = [
+                    {"custom_id": line["key"], "response": server.say(path, line["request"])} for line in held.lines
+                ]
+                server.files[name] = "out.jsonl", _jsonl(server.edit(lines)).replace(b'"custom_id"', b'"key"')
+        return {"name": f"batches/{held.id}", "metadata": said, "done": bool(ended)}
+
     def _line(self, line: dict[str, Any]) -> dict[str, Any]:
         if self.server.ending in ("expired", "cancelled"):
             return {"custom_id": line["custom_id"], "response": None, "error": {"code": f"batch_{self.server.ending}"}}
@@ -156,6 +185,8 @@ class _Batches(Handler):
 
     def _file(self, name: str) -> dict[str, Any]:
         kept, data = self.server.files[name]
+        if self._is_google or self.path == "/session":
+            return {"name": f"files/{name}", "displayName": kept, "sizeBytes": str(len(data))}
         return {"id": name, "object": "file", "bytes": len(data), "created_at": 1, "filename": kept,
                 "purpose": "batch", "status": "processed"}  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 from tests.support.serving import Handler, LoopbackServer, reset
 
 MARK = "==="
+_URL_SAFE = str.maketrans("-_", "+/")  # protobuf takes both alphabets of base64
 
 
 @dataclass
@@ -24,6 +26,7 @@ class Ask:
     user: str
     schema: dict[str, Any]
     body: dict[str, Any]
+    image: bytes = b""
 
     @property
     def page(self) -> str:
@@ -96,16 +99,27 @@ class _Protocols(Handler):
 def _read(number: int, path: str, body: dict[str, Any]) -> Ask:
     if path.endswith("/chat/completions"):
         system, user = (message["content"] for message in body["messages"])
-        return Ask(
-            number, "openai", body["model"], system, user, body["response_format"]["json_schema"]["schema"], body
-        )
+        user, image = _parts(user, lambda part: part["image_url"]["url"].removeprefix("data:image/jpeg;base64,"))
+        schema = body["response_format"]["json_schema"]["schema"]
+        return Ask(number, "openai", body["model"], system, user, schema, body, image)
     if path.endswith("/v1/messages"):
         (message,) = body["messages"]
+        user, image = _parts(message["content"], lambda part: part["source"]["data"])
         schema = body["output_config"]["format"]["schema"]
-        return Ask(number, "anthropic", body["model"], body["system"], message["content"], schema, body)
+        return Ask(number, "anthropic", body["model"], body["system"], user, schema, body, image)
     model = path.rpartition("/models/")[2].partition(":")[0]
-    system, user = body["systemInstruction"]["parts"][0]["text"], body["contents"][0]["parts"][0]["text"]
-    return Ask(number, "google", model, system, user, body["generationConfig"]["responseJsonSchema"], body)
+    system = body["systemInstruction"]["parts"][0]["text"]
+    user, image = _parts(body["contents"][0]["parts"], lambda part: part["inlineData"]["data"])
+    return Ask(number, "google", model, system, user, body["generationConfig"]["responseJsonSchema"], body, image)
+
+
+def _parts(content: Any, data: Callable[[dict[str, Any]], str]) -> tuple[str, bytes]:
+    """The text and the image of what is asked. data: base64 of a part that is no text."""
+    if isinstance(content, str):
+        return content, b""
+    (text,) = (part["text"] for part in content if "text" in part)
+    images = [base64.b64decode(data(part).translate(_URL_SAFE)) for part in content if "text" not in part]
+    return text, b"".join(images)
 
 
 def _written(ask: Ask, say: Say) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from crawler.dataset.rewrite import records_in
 from crawler.dataset.verdicts import Maker, Verdict, not_kept, stands_now, told_by
 from crawler.dataset.withdrawals import WishLine, in_force, log_lines, removed_by, undone
 from crawler.document import DropReason, Reason
+from crawler.llm.named import model_of
 from crawler.observe.publish.sources import Collector, DomainSize, Part, Sources, kind_of
 from crawler.observe.reasons import order
 from crawler.storage.corpus.answers import asked_by
@@ -69,6 +70,7 @@ class Kept:
         if record.get(SYNTHETIC):
             reviewer = record.get("synthetic_reviewer")
             by = f"{record.get('synthetic_kind')} by {record.get('synthetic_model')}"
+            by += f" of {provider}" if (provider := record.get("synthetic_provider")) else ""
             self.synthetic[f"{by}, reviewed by {reviewer}" if reviewer else by] += 1
             self.synthetic_tokens += record.get("token_estimate") or 0
             return
@@ -127,9 +129,12 @@ class Origins:
             if names := sorted({_model(one) for one in models}):
                 self.sent_to[f"{annotation.name} ({', '.join(names)})"] += annotation.rows
         for job, pages in asked_by(place).items():
-            _, name, model = job.split(" ", 2)
-            if (name, model) not in told:  # it was dropped, or all its pages have gone
-                self.sent_to[f"{name} ({model}; no annotation is left)"] += pages
+            operation, name, model = job.split(" ", 2)
+            whose = f"{model} of {model_of(model).owner}"
+            if operation in ("questions", "synthesize"):
+                self.sent_to[f"{operation} ({whose}; for texts in folders of their own)"] += pages
+            elif (name, model) not in told:  # it was dropped, or all its pages have gone
+                self.sent_to[f"{name} ({whose}; no annotation is left)"] += pages
 
     def _add(
         self, said: Verdict, pages: int, kinds: Mapping[Maker, str], latest: Mapping[str, Collection[Maker]]

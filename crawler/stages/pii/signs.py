@@ -7,6 +7,7 @@ in it speaks of pay, health, family or a conviction. The words of a language sta
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -55,6 +56,12 @@ def sign_in(text: str, language: str | None, hits: Iterable[Hit]) -> str:
     lower = lower_keeping_offsets(text)
     kinds = [kind for kind, pattern in words.kinds.items() if _names_somebody(text, lower, pattern, words)]
     return f"words on {', '.join(kinds)}" if kinds else ""
+
+
+def words_in(text: str, kind: str, language: str | None) -> Counter[str] | None:
+    """How often each word of a kind stands in a text; None for a language without words. kind: of `KINDS`."""
+    words = _words(language or "")
+    return None if words is None else Counter(words.kinds[kind].findall(lower_keeping_offsets(text)))
 
 
 def _names_somebody(text: str, lower: str, pattern: re.Pattern[str], words: _Words) -> bool:

@@ -23,8 +23,9 @@ from typing import Any
 
 import orjson
 
+from crawler.number import number_of
 from crawler.problems import InputError
-from crawler.storage.corpus.answer_lines import cut_torn_line, lines_of
+from crawler.storage.corpus.answer_lines import cut_torn_line, damage_of, lines_of
 from crawler.storage.corpus.spending import AHEAD, Spending
 from crawler.storage.files.errors import AtWorkError, StorageError
 from crawler.storage.files.journal import disk, remove_draft, rename_durably, sync_folder
@@ -145,6 +146,7 @@ class Answers:
             for at, line in lines_of(self._path):
                 self._take(at, line)
             self._spending.compare(self._next)
+            self._is_noted = self._spending.path.exists() or not any(self._spent.values())
             self._unsent()
         except BaseException:
             self.__exit__()
@@ -310,6 +312,31 @@ class Answers:
         self._spent[name] = self._spent.get(name, Decimal()) + money
         if line["kind"] == "intent":
             self._open[number] = _Open(line["key"], *name, line["page"], money, line.get("batch", ""))
+
+
+def damage_in(place: Place) -> list[str]:
+    """What is wrong with ledger and sums of a corpus on this machine, a sentence each; nothing changes.
+
+    Raises: StorageError where the disk fails.
+    """
+    path, sums = place.root / LEDGER, place.root / LLM_SPENT
+    found = [said] if (said := damage_of(path)) else []
+    calls, money = 1, Decimal()
+    for _, line in lines_of(path, unfinished=True) if path.is_file() and not found else ():
+        calls = max(calls, line["call"] + 1)
+        money += Decimal(line.get("reserved", 0))
+    try:
+        noted = Spending.read(sums)
+    except StorageError as error:
+        return [*found, str(error)]
+    if money and not sums.exists():
+        found.append(f"{sums}: is not there, though {LEDGER} has calls that cost money; restore it from a copy, or let "
+                     "the next `gristmill llm` command write it anew")  # fmt: skip
+    if calls < noted.calls and not found:
+        fewer = number_of(noted.calls - calls, "call")
+        found.append(f"{path}: {fewer} fewer than {LLM_SPENT} knows; restore it from a copy, or the next "
+                     "`gristmill llm` command counts them as spent and asks anew")  # fmt: skip
+    return found
 
 
 def asked_by(place: Place) -> dict[str, int]:

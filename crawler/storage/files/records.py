@@ -27,10 +27,11 @@ OF_TEXT = (*TEXT_FIELDS, *SPAN_FIELDS)
 SYNTHETIC = "synthetic"
 """True in a record whose text a language model wrote; no field of a page's own record (docs/language-models.md)."""
 SYNTHETIC_FIELDS = (
-    SYNTHETIC, "synthetic_kind", "synthetic_model", "synthetic_prompt", "synthetic_sources", "synthetic_reviewer",
+    SYNTHETIC, "synthetic_kind", "synthetic_model", "synthetic_provider", "synthetic_prompt", "synthetic_sources",
+    "synthetic_reviewer",
 )  # fmt: skip
-"""What such a record says of that: kind ("question", "text"), model, version of the prompt, URLs of the pages that the
-text rests on, and who has reviewed the job, where its domain asks for it."""
+"""What such a record says of that: kind ("question", "text"), model, its provider with the region, version of the
+prompt, URLs of the pages that the text rests on, and who has reviewed the job, where its domain asks for it."""
 
 VERDICT = ("stage", "reason", "detail")
 """Fields that a kept record has not."""

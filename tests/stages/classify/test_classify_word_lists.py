@@ -11,23 +11,14 @@ from crawler.document import Document, Drop, DropReason
 from crawler.frontier.outcome import _score_of
 from crawler.stages.chain import problems
 from crawler.stages.classify.stage import ClassifyStage
+from tests.support.word_lists import word_lists
 
 FILLER = "the rain fell on old roofs and people in the village waited for the road to open "
 
 
 @pytest.fixture
 def lists(tmp_path) -> Path:
-    """Our own words, which are bad here alone: three of mud, in English; one of Chinese, one of Thai."""
-    (tmp_path / "mud.txt").write_text("# of mud\nMud\nslush  # and this\nwet clay\n\n")
-    (tmp_path / "east.txt").write_text("泥巴\nโคลน\n")
-    (tmp_path / "safety.yaml").write_text(
-        "categories:\n"
-        "  dirt:\n    words: mud.txt\n    languages: en\n    density: 0.05\n    terms: 2\n"
-        "  east:\n    words: [east.txt]\n    languages: [zh, th]\n    density: 0.01\n    terms: 1\n"
-        "  noted:\n    words: mud.txt\n    languages: en\n    density: 0.001\n    terms: 1\n    action: score\n"
-        "c4:\n  words: mud.txt\n  languages: en\n"
-    )
-    return tmp_path / "safety.yaml"
+    return word_lists(tmp_path)
 
 
 def config_of(lists: Path):
