@@ -1,4 +1,4 @@
-"""Behind the politeness gate: what a request to a source of JSON says beside what every request says.
+"""What a request to a source of JSON says beside what every request says; it is put on behind the politeness gate.
 
 It asks for JSON, and carries the key where the source has one: to the host of its lists and no other, by https or on
 this machine. The key is taken off again before anybody else sees the request, answered or not: no log, record or
