@@ -41,7 +41,7 @@ def lines(path: Path, *entries: dict[str, str]) -> None:
     path.write_bytes(zstandard.compress(b"".join(json.dumps(one).encode() + b"\n" for one in entries)))
 
 
-def test_the_same_seed_draws_the_same_pages_and_another_seed_others():
+def test_the_same_seed_draws_the_same_pages_and_another_seed_others() -> None:
     found = [("dates", f"http://s{n}.example/", b"") for n in range(40)]
     first, again, other = (
         in_turn(random.Random(seed), order) for seed, order in ((1, found), (1, found[::-1]), (2, found))
@@ -49,27 +49,27 @@ def test_the_same_seed_draws_the_same_pages_and_another_seed_others():
     assert first == again != other and sorted(first) == sorted(found)
 
 
-def test_a_site_gives_its_second_page_after_every_other_site_gave_one():
+def test_a_site_gives_its_second_page_after_every_other_site_gave_one() -> None:
     found = [("dates", f"http://{host}/{n}", b"") for n in range(9) for host in ("big.example", "www.big.example")]
     order = in_turn(random.Random(5), [*found, ("dates", "http://small.example/", b"")])
     assert "http://small.example/" in [url for _, url, _ in order[:2]]
 
 
-def test_texts_are_drawn_until_there_are_enough_of_both_kinds_and_none_twice():
+def test_texts_are_drawn_until_there_are_enough_of_both_kinds_and_none_twice() -> None:
     texts = iter([None, judged(1), judged(1), *both(9)])
     drawn = draw(texts, {True: 3, False: 2})
     assert [bool(one.reason) for one in drawn] == [True] * 3 + [False] * 2 and len({one.text for one in drawn}) == 5
     assert next(texts)
 
 
-def test_at_most_half_of_the_texts_are_in_one_language():
+def test_at_most_half_of_the_texts_are_in_one_language() -> None:
     texts = [judged(n, "too_short") for n in range(30)] + [judged(n, "too_short", language="fr") for n in range(50, 60)]
     assert {one.language for one in draw(texts, {True: 4, False: 0})} == {"en", "fr"}
     with pytest.raises(InputError, match="only 5 rejected and 0 kept texts can be drawn"):
         draw(texts[:30], {True: 10, False: 0})
 
 
-def test_the_files_of_the_readers_do_not_tell_the_verdict(tmp_path: Path):
+def test_the_files_of_the_readers_do_not_tell_the_verdict(tmp_path: Path) -> None:
     said = list(write(tmp_path / "read", draw(both(9), {True: 4, False: 4})[::-1], 3))
     assert "8 texts of 8 sites" in said[0]
     files = sorted(path.name for path in (tmp_path / "read").iterdir())
@@ -83,7 +83,7 @@ def test_the_files_of_the_readers_do_not_tell_the_verdict(tmp_path: Path):
         list(write(tmp_path / "read", [], 3))
 
 
-def test_a_long_text_is_cut_to_its_head_middle_and_end():
+def test_a_long_text_is_cut_to_its_head_middle_and_end() -> None:
     text = "a" * 5_000 + "m" * 100 + "z" * 5_000
     shown = cut(text)
     assert len(shown) <= 1_500 and shown.count("[…]") == 2
@@ -91,7 +91,7 @@ def test_a_long_text_is_cut_to_its_head_middle_and_end():
     assert cut("short") == "short"
 
 
-def test_no_page_is_drawn_of_a_site_that_a_rule_was_made_with(tmp_path: Path):
+def test_no_page_is_drawn_of_a_site_that_a_rule_was_made_with(tmp_path: Path) -> None:
     lines(tmp_path / "pages-dev/news.jsonl.zst", {"url": "https://www.known.example/a"})
     dates = [{"url": f"https://{host}/b", "html": "<p>x"} for host in ("blog.known.example", "new.example")]
     lines(tmp_path / "pages-dev/dates.jsonl.zst", *dates)
@@ -111,7 +111,7 @@ def test_no_page_is_drawn_of_a_site_that_a_rule_was_made_with(tmp_path: Path):
         list(pages(tmp_path / "away", None))
 
 
-def test_a_page_has_the_verdict_of_the_default_settings():
+def test_a_page_has_the_verdict_of_the_default_settings() -> None:
     menu = b"<p>" + b"Home News Sport " * 8
     said = (
         "The bridge was closed before anybody knew that the river had risen.",
@@ -126,7 +126,7 @@ def test_a_page_has_the_verdict_of_the_default_settings():
     assert blind.judge("x", "http://c.example/", b"<p>Home") is None
 
 
-def test_what_readers_overrule_is_counted_with_intervals_and_their_agreement():
+def test_what_readers_overrule_is_counted_with_intervals_and_their_agreement() -> None:
     key = [blind.Key(f"{n:03}", "too_short" if n % 2 else "", "", "", "", "en", 50) for n in range(1, 9)]
     right = {one.name: "reject" if one.reason else "keep" for one in key}
     said = list(scored(key, {"ada": right, "bo": right | {"001": "keep", "002": "reject"}}))
@@ -138,7 +138,7 @@ def test_what_readers_overrule_is_counted_with_intervals_and_their_agreement():
     assert said[-1] == "ada and bo agree on 6 of 8, kappa 0.50"
 
 
-def test_an_answer_that_is_missing_or_no_answer_is_said_with_its_place(tmp_path: Path):
+def test_an_answer_that_is_missing_or_no_answer_is_said_with_its_place(tmp_path: Path) -> None:
     key = [blind.Key(name, "", "", "", "", "en", 50) for name in ("001", "002")]
     with pytest.raises(InputError, match="bo has 1 answers to 2 texts: see 002"):
         list(scored(key, {"bo": {"001": "keep"}}))
