@@ -119,21 +119,6 @@ class Page:
         """The page without its blocks of code, and without the fences that Markdown has around them."""
         return self.without("code")
 
-    @cached_property
-    def without_quotations(self) -> Page:
-        """The page without what it repeats of others: quoted posts, letters, speeches."""
-        return self.without("quotation")
-
-    @cached_property
-    def without_tables(self) -> Page:
-        """The page without its tables, whose rows are no sentences."""
-        return self.without("table")
-
-    @cached_property
-    def without_users(self) -> Page:
-        """The page without the names, roles and dates that stand beside posts and comments."""
-        return self.without("user")
-
     def without(self, *labels: str) -> Page:
         """The page without the parts of these labels; itself where it has none. Any of `crawler.document.LEVELS`."""
         gone = [(start, end) for start, end, label in self.parts if label in labels]
@@ -156,11 +141,6 @@ class Page:
         ):
             if self._is_enough(view):
                 yield view, what
-
-    @property
-    def has_prose_beside_code(self) -> bool:
-        """True where code stands beside so much prose that the page can be judged by that alone."""
-        return self._is_enough(self.prose)
 
     def _is_enough(self, view: Page) -> bool:
         return view is not self and view.number_of_words >= max(LEAST_WORDS, LEAST_PROSE * self.number_of_words)
