@@ -7,6 +7,7 @@ their form, in every language; what is left is judged like any other text, so th
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import islice
 
 from crawler.stages.quality.punctuation import ends_a_sentence
@@ -22,7 +23,8 @@ _ENTRY = re.compile(
     r"\s*(?:[-•*]\s)?(?:[\[(]?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp][Mm])?[\])]?,?\s{0,2}(?:-\s)?)?"
     r"(?:<([^<>\n]{1,40})>|([^\W\d_][^\n:：–—]{0,39}?)(?:\s?[:：]|\s[–—-](?=\s)))\s{0,2}(?=\S)"
 )
-_REFERENCE = re.compile(r"(?:\[\d{1,3}\]|\(?\d{1,3}[.)])?\s{0,2}[^\W\d_a-z][^\n]{0,300}?\b(?:1[5-9]|20)\d\d[a-z]?\b")
+_YEAR = re.compile(r"\d(?:(?<=1)[5-9]|(?<=2)0)\d\d(?<!\d\d{4})(?!\d)")
+_AUTHOR = re.compile(r"(?:\[\d{1,3}\]|\(?\d{1,3}[.)])?\s{0,2}[^\W\d_a-z]")
 _SOURCE = re.compile(
     r"\d\s?[-–—]\s?\d|\d\s?\(\d|\bdoi\b|\bISBN\b|\bpp?\.|\bvols?\.|\beds?\.|\bet al\b|\b[^\W\d_a-z]\.[,;\s]|[“”«»„‘]"
 )
@@ -32,17 +34,28 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 def entries_in(text: str, language: str = "") -> str:
     """What the entries of such a text say, as sentences in paragraphs; "" for any other text."""
     lines = [line for line in text.split("\n") if line.strip()]
-    found = [match for line in lines if (match := _ENTRY.match(line))]
-    if _are_enough(len(found), len(lines)):
+    if found := _most(lines, _ENTRY.match):
         said = [match.string[match.end() :].strip() for match in found]
         names = [match[1] or match[2] for match in found]
         if _say_something(said) and not _is_form(names):
             return _in_paragraphs(said, language)
-    references = [line for line in lines if _REFERENCE.match(line) and _SOURCE.search(line)]
+    dated = [match.string for match in _most(lines, _YEAR.search)]
+    references = [match.string for match in _most(dated, _AUTHOR.match) if _SOURCE.search(match.string)]
     titles = [" ".join(_WORD.findall(line)) + "." for line in references]
-    if _are_enough(len(titles), len(lines)) and _say_something(titles):
-        return "\n".join(titles)
-    return ""
+    return "\n".join(titles) if _are_enough(len(titles), len(lines)) and _say_something(titles) else ""
+
+
+def _most(lines: list[str], find: Callable[[str], re.Match[str] | None]) -> list[re.Match[str]]:
+    """What is found in the lines; nothing as soon as too many are known to have none."""
+    found, without = list[re.Match[str]](), 0
+    for line in lines:
+        if match := find(line):
+            found.append(match)
+        else:
+            without += 1
+            if without > (1 - SHARE) * len(lines):
+                return []
+    return found if len(found) >= LEAST else []
 
 
 def _say_something(said: list[str]) -> bool:
