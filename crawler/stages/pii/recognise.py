@@ -23,6 +23,7 @@ from crawler.stages.pii.ids import TRIGGERS, recogniser_of
 from crawler.stages.pii.outline import Outline
 from crawler.stages.pii.page import Hit, Page
 from crawler.stages.pii.phone import judge_phone
+from crawler.stages.pii.postal import postal_in
 from crawler.stages.pii.scan import (
     DOT_WORDS,
     TRIGGER_IS_WORD,
@@ -88,7 +89,7 @@ def find_in(outline: Outline, language: str | None, default_region: str) -> list
     if language in {None, "en"} or not regions:
         regions = (default_region, *(r for r in regions if r != default_region))
     page = Page(outline.text, regions, language)
-    hits = found = set(secrets_in(outline))
+    hits = found = {*secrets_in(outline), *postal_in(outline)}
     if found:  # an address or a number that is part of one is none
         page = Page(_masked(page.text, found), regions, language)
         outline = Outline(page.text)

@@ -15,6 +15,7 @@ from functools import cache
 from crawler.stages.pii.context_words import any_of
 from crawler.stages.pii.mailing_lists import is_mailing_list
 from crawler.stages.pii.page import Hit, lower_keeping_offsets
+from crawler.stages.pii.postal import POSTAL
 from crawler.stages.text.tables import sections
 
 KINDS = ("pay", "health", "family", "conviction")
@@ -45,9 +46,10 @@ class _Words:
 def sign_in(text: str, language: str | None, hits: Iterable[Hit]) -> str:
     """What tells that the text is about a person, in words without any of its own; "" where nothing does.
 
-    hits: the identifiers that were found in it. Addresses of public mailing lists are nobody's.
+    hits: the identifiers that were found in it. Addresses of public mailing lists are nobody's, and a house may be a
+    shop.
     """
-    found = sorted({hit.entity for hit in hits if not is_mailing_list(hit)})
+    found = sorted({hit.entity for hit in hits if hit.entity != POSTAL and not is_mailing_list(hit)})
     if found:
         return f"an identifier: {', '.join(found)}"
     words = _words(language or "")

@@ -8,9 +8,11 @@ reporter's or the code's (`347 U.S. 483`, `42 U.S.C. § 1983`, ECLI, CELEX-like 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import islice
+from itertools import islice, zip_longest
+from typing import NamedTuple
 
 from crawler.stages.text.tables import sections
 
@@ -26,7 +28,7 @@ FIELDS = ("legal_jurisdiction", "legal_document_type", "legal_court", "legal_cou
 
 @dataclass(frozen=True, slots=True)
 class LegalFacts:
-    """What the form of a text says. jurisdiction: "us", "us-ca" (a state), "gb", "eu".
+    """What the form of a text says. jurisdiction: "us", "us-ca" (a state), "gb", "eu", "de", "fr".
 
     document_type: opinion, order, statute, regulation. court_level: supreme, appellate, trial. decision_date: ISO 8601.
     citations: in order of first appearance, each once.
@@ -45,25 +47,33 @@ _FORMS = sections(__package__, "legal_forms.txt")
 _STATES = {name: code for code, _, name in (line.partition(" ") for line in _FORMS["states"])}
 _STATE = "(?P<state>" + "|".join(name for name in sorted(_STATES, key=len, reverse=True)) + ")"
 
-_COURTS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
-    (re.compile(rf"(?:in the )?{pattern.replace('<state>', _STATE)}[.,]?", re.IGNORECASE), jurisdiction, level)
-    for jurisdiction, level, pattern in (line.split(" ", 2) for line in _FORMS["courts"])
-)
 
+class _Court(NamedTuple):
+    heading: re.Pattern[str]
+    jurisdiction: str
+    level: str
+    name: str
+
+
+def _courts() -> Iterator[_Court]:
+    for line in _FORMS["courts"]:
+        jurisdiction, level, rest = line.split(" ", 2)
+        pattern, _, name = rest.partition(" = ")
+        heading = re.compile(rf"(?:in the )?{pattern.replace('<state>', _STATE)}[.,]?", re.IGNORECASE)
+        yield _Court(heading, jurisdiction, level, name)
+
+
+_COURTS = tuple(_courts())
+_COUNTY = re.compile(r"county of [a-z ]{3,20}", re.IGNORECASE)
 _IN_THE = re.compile(r"^in the ", re.IGNORECASE)
-_EU_COURTS = {("eu", "supreme"): "Court of Justice of the European Union", ("eu", "trial"): "General Court"}
 
 # --- what kind of document --------------------------------------------------------------------------------------------
-_DOCKET = re.compile(r"\b(?:docket |case )?no(?:s?\.|\. )\s?[\w:-]{2,24}", re.IGNORECASE)
-_CAPTION = re.compile(
-    r"\bv(?:s?\.|ersus)(?:\s|$)|^(?:in re|ex parte|matter of)\b|\b(?:plaintiff|appellant|petitioner)s?\b", re.IGNORECASE
+_DOCKET, _CAPTION, _DECIDED = (
+    re.compile("|".join(_FORMS[name]), re.IGNORECASE | re.MULTILINE) for name in ("dockets", "captions", "decided")
 )
-_DECIDED = re.compile(
-    r"\b(?:affirmed|reversed|vacated|remanded|delivered the opinion|it is so ordered|it is (?:hereby )?ordered"
-    r"|the (?:motion|petition|appeal) is (?:granted|denied|dismissed)|on those grounds, the court)\b",
-    re.IGNORECASE,
+_ORDER = re.compile(
+    r"(?:[a-z]{3,12} (?:and )?)?order(?: (?:granting|denying|on|of) .{1,100})?|beschluss|ordonnance", re.IGNORECASE
 )
-_ORDER = re.compile(r"(?:[a-z]{3,12} )?order(?: (?:granting|denying|on|of) .{1,100})?", re.IGNORECASE)
 _SECTION = re.compile(r"(?:§+\s?\d[\w.-]{0,15}\.?\s|sec(?:tion|\.)\s\d{1,5}[a-z]?\.\s)", re.IGNORECASE)
 _ENACTED = re.compile(r"\bbe it enacted\b|\ban act to\b|^(?:public law|pub\. l\.) \d", re.IGNORECASE)
 _CODE = re.compile(
@@ -83,18 +93,20 @@ _FEDERAL = re.compile(
 _STATE_STATUTES = re.compile(rf"\b{_STATE} (?:revised |general )?statutes\b", re.IGNORECASE)
 
 # --- dates and citations ----------------------------------------------------------------------------------------------
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
+_MONTHS = {word: number for number, line in enumerate(_FORMS["months"], 1) for word in line.split()}
+_MONTH = "|".join(_MONTHS)
+_DAY = (
+    rf"(?:(?P<month>{_MONTH})\s(?P<day>\d{{1,2}}),\s(?P<year>\d{{4}})\b"
+    rf"|(?P<day2>\d{{1,2}})(?:\.|er)?\s(?P<month2>{_MONTH})\s(?P<year2>\d{{4}})\b)"
 )
-_MONTH = "(?P<month>" + "|".join(_MONTHS) + ")"
 _DATE = re.compile(
-    rf"\b(?:decided|filed|dated|entered|issued|delivered|judgment of|opinion filed|order of)\b[:,]?\s(?:on )?"
-    rf"(?:{_MONTH}\s(?P<day>\d{{1,2}}),\s(?P<year>\d{{4}})\b"
-    rf"|(?P<day2>\d{{1,2}})\s(?P<month2>{'|'.join(_MONTHS)})\s(?P<year2>\d{{4}})\b)",
+    rf"\b(?:decided|filed|dated|entered|issued|delivered|judgment of|opinion filed|order of|verkündet am"
+    rf"|audience publique|arrêt)\b[:,]?\s(?:on |du |vom )?{_DAY}",
     re.IGNORECASE,
 )
-_BARE_DATE = re.compile(rf"(?P<day2>\d{{1,2}})\s(?P<month2>{'|'.join(_MONTHS)})\s(?P<year2>\d{{4}})", re.IGNORECASE)
+_BARE_DATE = re.compile(rf"\[?{_DAY}\]?(?:\s\(\*\))?", re.IGNORECASE)
+_FIGURES = re.compile(r"(?:filed|dated?):?\s(\d{1,2})/(\d{1,2})/((?:19|20)?\d\d)", re.IGNORECASE)
+"""Month first in the United States, day first elsewhere."""
 _CITATION = re.compile("|".join(_FORMS["citations"]))
 
 
@@ -114,7 +126,7 @@ def read_legal(title: str | None, text: str, not_after: str = "") -> LegalFacts:
         document_type=kind,
         court=court[0] if court and is_decision else None,
         court_level=court[2] if court and is_decision else None,
-        decision_date=_decision_date(head, not_after) if is_decision else None,
+        decision_date=_decision_date(head, jurisdiction or "", not_after) if is_decision else None,
         citations=citations,
     )
 
@@ -126,18 +138,15 @@ def _head(title: str | None, text: str) -> list[str]:
 
 def _court(head: list[str]) -> tuple[str, str, str] | None:
     """Name, jurisdiction and level of the court that a heading names."""
-    for line in head:
-        if len(line) > LONGEST_HEADING:
+    for line, below in zip_longest(head, head[1:], fillvalue=""):
+        heading = f"{line} {below}" if _COUNTY.fullmatch(below) else line
+        if len(heading) > LONGEST_HEADING:
             continue
-        for pattern, jurisdiction, level in _COURTS:
-            if found := pattern.fullmatch(line):
+        for court in _COURTS:
+            if found := court.heading.fullmatch(heading):
                 state = found.groupdict().get("state")
-                where = f"us-{_STATES[state.lower()]}" if state else jurisdiction
-                return (
-                    _EU_COURTS.get((where, level)) or _IN_THE.sub("", " ".join(line.rstrip(".,").split())),
-                    where,
-                    level,
-                )
+                where = f"us-{_STATES[state.lower()]}" if state else court.jurisdiction
+                return court.name or _IN_THE.sub("", " ".join(heading.rstrip(".,").split())), where, court.level
     return None
 
 
@@ -170,11 +179,12 @@ def _jurisdiction(head: list[str], is_eu: bool) -> str | None:
     return None
 
 
-def _decision_date(head: list[str], not_after: str) -> str | None:
+def _decision_date(head: list[str], jurisdiction: str, not_after: str) -> str | None:
     """The first date of the head that says it is one of a decision, or stands on a line of its own."""
     for line in head:
         found = _DATE.search(line) or _BARE_DATE.fullmatch(line.rstrip("."))
-        if found and (day := _iso(found.groupdict())) and (not not_after or day <= not_after[:10]):
+        day = _iso(found.groupdict()) if found else _in_figures(line, jurisdiction)
+        if day and (not not_after or day <= not_after[:10]):
             return day
     return None
 
@@ -182,8 +192,21 @@ def _decision_date(head: list[str], not_after: str) -> str | None:
 def _iso(parts: dict[str, str | None]) -> str | None:
     month = (parts.get("month") or parts.get("month2") or "").lower()
     year, day = parts.get("year") or parts.get("year2"), parts.get("day") or parts.get("day2")
+    return _day(int(year or 0), _MONTHS[month], int(day or 0))
+
+
+def _in_figures(line: str, jurisdiction: str) -> str | None:
+    found = _FIGURES.match(line)
+    if found is None:
+        return None
+    first, second, year = map(int, found.groups())
+    month, day = (first, second) if jurisdiction.startswith("us") else (second, first)
+    return _day(year + 2000 if year < 100 else year, month, day)
+
+
+def _day(year: int, month: int, day: int) -> str | None:
     try:
-        return date(int(year or 0), _MONTHS.index(month) + 1, int(day or 0)).isoformat()
+        return date(year, month, day).isoformat()
     except ValueError:
         return None
 

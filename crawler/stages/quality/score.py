@@ -138,12 +138,14 @@ class Profile:
     """Bounds and weights of the signals for one kind of text. A signal that cannot be computed has no say.
 
     `requires` selects: a text that has not all of it is dropped. `reads_form`: the legal fields are read.
+    `headings_of`: the field whose headings are counted (`field_headings`).
     """
 
     name: str = "prose"
     bands: dict[str, Band] = field(default_factory=_prose)
     requires: tuple[Requirement, ...] = ()
     reads_form: bool = False
+    headings_of: str = ""
 
     def bands_for(self, language: str) -> dict[str, Band]:
         """The bands with the bounds of a language (`LANGUAGE_BOUNDS`), ISO 639-1."""
@@ -170,6 +172,17 @@ def _legal() -> dict[str, Band]:
     }
 
 
+def _technical() -> dict[str, Band]:
+    return _prose() | {
+        "punctuation": Band(0.005, 0.02, 0.10, 0.35),
+        "digits": Band(_NEVER_LOW, 0.0, 0.06, 0.30),
+        "unique_words": Band(0.05, 0.33, 1.01, 1.02, weight=1.5),
+        "stop_words": Band(0.02, 0.12, 0.6, 0.8, weight=2.0),
+        "line_length_variation": Band(_NEVER_LOW, 0.0, 1.6, 5.0, weight=0.5),
+        "sentence_lines": Band(0.05, 0.60, 1.0, 1.01, weight=1.0),
+    }
+
+
 def _verse() -> dict[str, Band]:
     """Verse is short, repeats itself and needs no marks; how its lines end says nothing."""
     bands = _prose() | {
@@ -181,24 +194,23 @@ def _verse() -> dict[str, Band]:
     return bands
 
 
+LEAST_CODE = 0.03
+"""Share of a page's characters that it marks as code (`marked_code`) from which it is one of code."""
+LEAST_HEADINGS = 3
+"""Different headings of a field from which a text is one of its documents."""
+
 PROFILES: dict[str, Profile] = {
     "prose": Profile(),
     "datatrove": Profile("datatrove"),
-    "technical": Profile(
-        "technical",
-        _prose()
-        | {
-            "punctuation": Band(0.005, 0.02, 0.10, 0.35),
-            "digits": Band(_NEVER_LOW, 0.0, 0.06, 0.30),
-            "unique_words": Band(0.05, 0.33, 1.01, 1.02, weight=1.5),
-            "stop_words": Band(0.02, 0.12, 0.6, 0.8, weight=2.0),
-            "line_length_variation": Band(_NEVER_LOW, 0.0, 1.6, 5.0, weight=0.5),
-            "sentence_lines": Band(0.05, 0.60, 1.0, 1.01, weight=1.0),
-        },
-    ),
+    "technical": Profile("technical", _technical()),
     "legal": Profile("legal", _legal(), reads_form=True),
     "verse": Profile("verse", _verse()),
     "law": Profile("law", _legal(), (Requirement("legal_document_type"),), reads_form=True),
+    "code": Profile("code", _technical(), (Requirement("marked_code", minimum=LEAST_CODE),)),
+}
+PROFILES |= {
+    name: Profile(name, _technical(), (Requirement("field_headings", minimum=LEAST_HEADINGS),), headings_of=name)
+    for name in ("medicine", "science", "finance")
 }
 """Profiles by the name `QUALITY_PROFILE` uses."""
 
@@ -213,7 +225,7 @@ def choose_profile(signals: Mapping[str, Any]) -> str:
     """
     if signals.get("marked_verse", 0.0) >= 0.5 and _reads_like_verse(signals):
         return "verse"
-    if signals["code_lines"] >= 0.05 or signals.get("marked_code", 0.0) >= 0.03:
+    if signals["code_lines"] >= 0.05 or signals.get("marked_code", 0.0) >= LEAST_CODE:
         return "technical"
     if signals["citations_per_100_words"] >= 1.0 and signals["legal_words_per_100_words"] >= 1.0:
         return "legal"
@@ -221,7 +233,7 @@ def choose_profile(signals: Mapping[str, Any]) -> str:
 
 
 def _reads_like_verse(signals: Mapping[str, Any]) -> bool:
-    has_figures = signals["digits"] > 0.02 or signals.get("marked_code", 0.0) >= 0.03
+    has_figures = signals["digits"] > 0.02 or signals.get("marked_code", 0.0) >= LEAST_CODE
     return not has_figures and signals.get("stop_words", 1.0) >= 0.05 and signals["urls_per_100_words"] < 1.0
 
 

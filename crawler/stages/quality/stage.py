@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from crawler.config import QualityConfig
 from crawler.document import Document, Drop, DropReason
 from crawler.problems import InputError
+from crawler.stages.quality.field_headings import headings_in
 from crawler.stages.quality.legal import FIELDS as LEGAL_FIELDS
 from crawler.stages.quality.legal import LegalFacts, read_legal
 from crawler.stages.quality.near_misses import NearMisses, shipped
@@ -68,6 +69,8 @@ class QualityStage:
         doc.quality_signals = signals | {"profile": profile, "profile_by": chosen_by, "tokenizer": page.counter.name}
         kind = self._profiles[profile]
         doc.quality_score = round(kind.score(signals, language), 4)
+        if kind.headings_of:
+            doc.quality_signals["field_headings"] = headings_in(kind.headings_of, doc.text[:cut])
         if kind.reads_form:
             _note(doc, read_legal(doc.title, doc.text, doc.crawled_at))
         no_content = self._recognisers.judge(doc.title, doc.text, page.number_of_words)

@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from typing import Any, ClassVar
 
 from crawler.document import Reason, Span
+from crawler.stages.quality.entries import entries_in
 from crawler.stages.quality.ngrams import Ints
 from crawler.stages.quality.punctuation import UNMARKED, ends_a_sentence, has_an_end
 from crawler.stages.quality.speech import speech_in
@@ -118,21 +119,6 @@ class Page:
         """The page without its blocks of code, and without the fences that Markdown has around them."""
         return self.without("code")
 
-    @cached_property
-    def without_quotations(self) -> Page:
-        """The page without what it repeats of others: quoted posts, letters, speeches."""
-        return self.without("quotation")
-
-    @cached_property
-    def without_tables(self) -> Page:
-        """The page without its tables, whose rows are no sentences."""
-        return self.without("table")
-
-    @cached_property
-    def without_users(self) -> Page:
-        """The page without the names, roles and dates that stand beside posts and comments."""
-        return self.without("user")
-
     def without(self, *labels: str) -> Page:
         """The page without the parts of these labels; itself where it has none. Any of `crawler.document.LEVELS`."""
         gone = [(start, end) for start, end, label in self.parts if label in labels]
@@ -151,14 +137,10 @@ class Page:
             (self.prose, "code"),
             (self.without("code", "quotation", "user"), "quotations and names"),
             (self.said, "times and speakers"),
+            (self.entries, "names, terms and figures of entries"),
         ):
             if self._is_enough(view):
                 yield view, what
-
-    @property
-    def has_prose_beside_code(self) -> bool:
-        """True where code stands beside so much prose that the page can be judged by that alone."""
-        return self._is_enough(self.prose)
 
     def _is_enough(self, view: Page) -> bool:
         return view is not self and view.number_of_words >= max(LEAST_WORDS, LEAST_PROSE * self.number_of_words)
@@ -171,6 +153,12 @@ class Page:
             return self
         said = Page(speech.text, self.language, self.tokenizer)
         return said if said.sentences[0] >= LEAST_SAID else self
+
+    @cached_property
+    def entries(self) -> Page:
+        """What the entries of a chat, a glossary or a bibliography say; itself for any other text."""
+        said = entries_in(self.text, self.language)
+        return Page(said, self.language, self.tokenizer) if said else self
 
     def _only(self, lines: Iterable[str]) -> Page:
         return Page("\n".join(lines), self.language, self.tokenizer)
@@ -362,7 +350,8 @@ def judge_prose(page: Page, judge: Callable[[Page], Findings]) -> Findings:
     """What a rule set finds on a page, or where that fails, on the page without what it says nothing about.
 
     That is its code; then its code, quotations and names of users, which a thread repeats; then the times and names of
-    speakers in speech that is written down. The record says what was forgiven.
+    speakers in speech that is written down; then what begins the entries of a chat, a glossary or a bibliography. The
+    record says what was forgiven.
     """
     found = judge(page)
     if found.failure is None:

@@ -8,6 +8,7 @@
 | legal | prose, with more repetition of set phrases |
 | verse | prose, with choruses, and with lines that are short and end without a full stop |
 | law | those of legal; `score.py` says what a text has to be as well |
+| code, medicine, science, finance | those of technical: tables, figures, set phrases; `score.py` as for law |
 """
 
 from __future__ import annotations
@@ -134,5 +135,9 @@ _CHANGES: dict[str, dict[str, RuleSet]] = {
     "technical": _TECHNICAL,
     "legal": _LEGAL,
     "law": _LEGAL,
+    "code": _TECHNICAL,
+    "medicine": _TECHNICAL,
+    "science": _TECHNICAL,
+    "finance": _TECHNICAL,
     "verse": _VERSE,
 }
