@@ -44,7 +44,7 @@ RULES = ("gopher_repetition", "gopher_quality", "fineweb", "c4", "c4_paragraphs"
 JUNK = ("navigation", "footers", "consent", "unmarked", "repeated")
 MOST_JUNK = 60
 """Texts of each kind."""
-SHORT = 5_000
+SHORT, PIECE = 5_000, 1_500
 """Bytes."""
 THRESHOLD = 0.5
 PAGE = PROJECT / "docs" / "experiment.md"
@@ -179,10 +179,22 @@ def _pii(folder: Path) -> list[Path]:
 
 
 def _pools(folder: Path) -> tuple[list[str], list[str]]:
-    """Real texts of articles, and of listings, in an order by hash."""
-    ours = sorted(read(_short(folder)), key=lambda record: hashlib.sha256(record["url"].encode()).digest())
-    long = [record for record in ours if count_words(record["text"]) >= LEAST_WORDS]
-    return tuple([r["text"] for r in long if r["page_type"] in kinds] for kinds in (PROSE, LISTS | {"product"}))  # type: ignore[return-value]
+    """Pieces of real articles, and of real listings, in an order by hash: the sites have more pages than we have."""
+    found: dict[bool, list[str]] = {True: [], False: []}
+    for record in _ours(folder):
+        found[record["page_type"] in PROSE] += _pieces(record["text"])
+    prose, lists = (sorted(some, key=lambda text: hashlib.sha256(text.encode()).digest()) for some in found.values())
+    return prose, lists
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Whole lines, of `PIECE` bytes and a little more."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        lines.append(line)
+        if len("\n".join(lines).encode()) >= PIECE:
+            yield "\n".join(lines)
+            lines = []
 
 
 def _value(folder: Path) -> list[Path]:

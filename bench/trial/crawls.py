@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from bench.speed.crawl import run_inline, run_ours
 from bench.speed.value import LEAST, MOST, ORDERS, Web, learning, plain
@@ -27,7 +28,7 @@ def value(folder: Path, prose: list[str], lists: list[str]) -> dict[str, list[Pa
     that breadth first needs: every page fetched, and those with a text worth keeping, once.
 
     A page of the sites has the next of these texts: of `prose` where it is worth keeping, the same one wherever it is
-    repeated; else of `lists`.
+    repeated; else of `lists`, the same one for all queries of a path.
     """
     files = {kind: [folder / f"{kind}-{order}.jsonl" for order in ("breadth", "value")] for kind in ("fetched", "kept")}
     if all(path.exists() for paths in files.values() for path in paths):
@@ -70,7 +71,7 @@ def _texts(name: str, web: Web, urls: list[str], given: _Texts) -> Iterator[tupl
     for url in urls:
         if (page := web.truth(url)) is not None:
             good, path = page.text if page.tokens >= LEAST else "", url.removeprefix(web.origin)
-            text = given.of(0, f"{name} {good}") if good else given.of(1, f"{name} {path}")
+            text = given.of(0, f"{name} {good}") if good else given.of(1, f"{name} {urlsplit(path).path}")
             yield good, {"url": f"https://{name}.example{path}", "text": text, "title": ""}
 
 
