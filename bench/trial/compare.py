@@ -13,6 +13,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,10 @@ def kept(records: list[Page], stages: list[Judge]) -> Iterator[Page]:
         doc = Document(record["url"], text=record["text"], title=record["title"] or "")
         if all(isinstance(stage(doc), Document) for stage in stages):
             yield record | {"text": doc.text}
+
+
+def _kept(path: Path, stages: list[Judge]) -> list[Page]:
+    return list(kept(read(path), stages))
 
 
 def judges(stage: str, **settings: str) -> list[Judge]:
@@ -139,10 +144,10 @@ def _rules(folder: Path) -> list[Path]:
         return found
 
     whole = _once(folder / "dirty.jsonl", dirty)
-    made = [_once(folder / "dirty-kept.jsonl", lambda: list(kept(read(whole), judges("quality"))))]
+    made = [_once(folder / "dirty-kept.jsonl", partial(_kept, whole, judges("quality")))]
     for name in RULES:
         alone = judges("quality", QUALITY_RULES=name, QUALITY_MIN_SCORE="0")
-        made.append(_once(folder / f"{name}.jsonl", lambda alone=alone: list(kept(read(whole), alone))))
+        made.append(_once(folder / f"{name}.jsonl", partial(_kept, whole, alone)))
     return [whole, *made]
 
 
@@ -174,7 +179,7 @@ def _pii(folder: Path) -> list[Path]:
     made = [_short(folder)]
     for person in ("contextual", "all"):
         stages = judges("pii", PII_PERSON=person)
-        made.append(_once(folder / f"pii-{person}.jsonl", lambda s=stages: list(kept(read(made[0]), s))))
+        made.append(_once(folder / f"pii-{person}.jsonl", partial(_kept, made[0], stages)))
     return made
 
 

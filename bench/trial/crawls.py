@@ -59,10 +59,11 @@ class _Texts:
     """Gives each name a text of its own, as long as there are some."""
 
     def __init__(self, *pools: list[str]) -> None:
-        self._pools, self._given = pools, tuple({} for _ in pools)
+        self._pools = pools
+        self._given: tuple[dict[str, str], ...] = tuple({} for _ in pools)
 
     def of(self, pool: int, name: str) -> str:
-        given: dict[str, str] = self._given[pool]
+        given = self._given[pool]
         return given.setdefault(name, self._pools[pool][len(given) % len(self._pools[pool])])
 
 

@@ -69,6 +69,7 @@ def test_the_gate_fails_for_a_version_with_menus_and_passes_for_more_of_the_same
         tagged(grown(folder, "w1", GOOD[:120]))
         found[name] = check(grown(folder, "w2", more), bound, CONFIG)
     same, menus = found["same"], found["menus"]
+    assert same.compared is not None and menus.compared is not None
     assert same.problems == [] and same.compared.found.verdict == EQUAL
     assert same.said[0].startswith("trial beside ") and same.said[0].endswith(" not separable")
     assert menus.compared.found.verdict == WORSE
@@ -89,7 +90,7 @@ def test_without_an_earlier_version_nothing_is_compared_and_that_is_said(folder,
 
 def test_a_version_that_a_withdrawal_removed_fails_with_a_sentence_instead_of_passing(folder, texts):
     place = tagged(grown(folder, "w1", GOOD[:30]))
-    withdraw(place, Wish(urls=(GOOD[0]["url"],), reason="asked"), now=1.8e9)
+    withdraw(place, Wish(urls=frozenset([GOOD[0]["url"]]), reason="asked"), now=1.8e9)
     with pytest.raises(StorageError, match="a later withdrawal removed that version; give a later one"):
         check(place, Bound("released", (texts,), 0.0), CONFIG)
 
