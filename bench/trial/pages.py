@@ -1,14 +1,16 @@
 """Sides for a trial, made of the labelled pages: the same pages as different programs, or bad habits, leave them.
 
-`sides(folder)` writes one file of records a side into `folder`, once; it needs `wcxb-dev.jsonl.zst` of `../shared/data`
-(docs/trial.md). Pages of a fifth of the domains are held out: their text as people marked it is the kind `marked`.
+`sides(folder, names)` writes one file of records a side into `folder`, once; it needs `wcxb-dev.jsonl.zst` and
+`pages-dev` of `../shared/data`. Pages of a fifth of the domains are held out: their text as people marked it is the
+kind `marked`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,54 +19,27 @@ from lxml import html as lxml_html
 
 from bench.places import SHARED_DATA
 from bench.quality.eval_text import ours, theirs
+from crawler.config import from_mapping
+from crawler.document import Document
+from crawler.stages.language.stage import LanguageStage
 from crawler.storage.files.shards import read_lines
+from crawler.urls.canonicalize import registrable_domain
 
 DATA = SHARED_DATA / "wcxb-dev.jsonl.zst"
+UNSEEN = ("news", "forums", "dates", "blogs-2012")
+MOST_UNSEEN = 150
+"""Of a source."""
 HELD_OUT = 5
 """One domain in so many is held out."""
 MARKED = ("article", "documentation")
 """Types of the held-out pages whose text is prose."""
 COPIES, NAVIGATION = 0.25, 0.2
 """Shares of a side's texts, and of its bytes."""
-_BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "br",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "option",
-        "p",
-        "pre",
-        "section",
-        "table",
-        "td",
-        "th",
-        "tr",
-        "ul",
-    ]
+_NAMES = (
+    "address article aside blockquote br dd div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header "
+    "hr li main nav ol option p pre section table td th tr ul"
 )
+_BLOCKS = frozenset(_NAMES.split())
 _UNSEEN = ("script", "style", "noscript", "template", "svg")
 Page = dict[str, Any]
 
@@ -95,28 +70,54 @@ EXTRACTED: Mapping[str, Callable[[], Callable[[str, bytes], str]]] = {
 }
 
 
-def sides(folder: Path) -> dict[str, Path]:
-    """File of records by name of the side, `marked` among them; those that are there already stay."""
-    names = (*EXTRACTED, "human", "copies", "navigation", "marked")
+def sides(folder: Path, names: Iterable[str]) -> dict[str, Path]:
+    """File of records by name of the side: one of EXTRACTED, `human`, `marked`, `copies`, `navigation`, of pages that
+    the learned extractor has learned from, or `unseen-…` with one of EXTRACTED. Those that are there already stay.
+    """
     files = {name: folder / f"{name}.jsonl" for name in names}
-    if all(file.exists() for file in files.values()):
-        return files
     folder.mkdir(parents=True, exist_ok=True)
-    extract = {name: make() for name, make in EXTRACTED.items()}
-    found: dict[str, list[Page]] = {name: [] for name in names}
-    for page in map(orjson.loads, read_lines(DATA, str(DATA))):
-        if is_held_out(page["domain"]):
-            if page["page_type"] in MARKED:
-                found["marked"].append(_record(page, page["main_content"]))
-            continue
-        found["human"].append(_record(page, page["main_content"]))
-        for name, run in extract.items():
-            found[name].append(_record(page, run(page["url"], page["html"].encode())))
-    found["copies"] = list(with_copies(found["ours"]))
-    found["navigation"] = list(with_navigation(found["ours"], found["raw"]))
-    for name, records in found.items():
-        write(files[name], records)
+    for name, file in files.items():
+        if not file.exists():
+            write(file, list(_made(folder, name)))
     return files
+
+
+def _made(folder: Path, name: str) -> Iterator[Page]:
+    if name in ("copies", "navigation"):
+        ours, raws = (read(path) for path in sides(folder, ("ours", "raw")).values())
+        yield from with_copies(ours) if name == "copies" else with_navigation(ours, raws)
+    elif name == "marked":
+        found = (page for page in _labelled() if is_held_out(page["domain"]) and page["page_type"] in MARKED)
+        yield from (_record(page, page["main_content"]) for page in found)
+    elif name == "human":
+        yield from (_record(page, page["main_content"]) for page in _labelled() if not is_held_out(page["domain"]))
+    elif name.startswith("unseen-"):
+        run = EXTRACTED[name.removeprefix("unseen-")]()
+        yield from (_record(page, run(page["url"], page["html"].encode("utf-8", "replace"))) for page in unseen())
+    else:
+        run, pages = EXTRACTED[name](), (page for page in _labelled() if not is_held_out(page["domain"]))
+        yield from (_record(page, run(page["url"], page["html"].encode())) for page in pages)
+
+
+def _labelled() -> Iterator[Page]:
+    return map(orjson.loads, read_lines(DATA, str(DATA)))
+
+
+def unseen() -> Iterator[Page]:
+    """Pages in English that no model of ours has learned from: news, forum threads, dated pages, blogs."""
+    stage = LanguageStage(from_mapping({}).language)
+    for name in UNSEEN:
+        path = SHARED_DATA / "pages-dev" / f"{name}.jsonl.zst"
+        for page in islice(map(orjson.loads, read_lines(path, str(path))), MOST_UNSEEN):
+            url = page.get("url") or f"https://{name}-{page.get('id')}.example/"
+            body = page["html"].encode("utf-8", "replace")
+            if not body.strip():
+                continue
+            doc = Document(url, text=raw(url, body))
+            stage(doc)
+            if doc.language == "en":
+                domain = registrable_domain(url)
+                yield {"url": url, "domain": domain, "html": page["html"], "title": page.get("title") or ""}
 
 
 def write(path: Path, records: list[Page]) -> Path:
@@ -154,4 +155,5 @@ def with_navigation(records: list[Page], raws: list[Page], share: float = NAVIGA
 
 
 def _record(page: Page, text: str) -> Page:
-    return {"url": page["url"], "domain": page["domain"], "text": text, "title": page["title"]}
+    said = {name: page.get(name) for name in ("domain", "title", "page_type")}
+    return {"url": page["url"] or f"https://{page['id']}.invalid/", **said, "text": text}

@@ -75,7 +75,7 @@ def main() -> int:
     parser.add_argument("--size", type=int, default=SIZE)
     parser.add_argument("--halvings", type=int, default=40)
     options = parser.parse_args()
-    files = sides(options.folder)
+    files = sides(options.folder, ("ours", *WORSE_ONES))
     print(machine(), commit(), sep="; ")
     begin = time.process_time()
     good = separated(files, options.held_out, options.seeds, options.size)

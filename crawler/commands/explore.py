@@ -50,10 +50,12 @@ class Command(ProjectCommand, ScrapyCommand):
         parser.add_argument("--token", metavar="T", help="access token; default: a random one")
         parser.add_argument("--redis-url", metavar="URL", help="server of a crawl on a cluster; default: REDIS_URL")
         parser.add_argument("--crawl-id", metavar="NAME", help="the crawl that is watched; default: CRAWL_ID")
+        parser.add_argument("--held-out", action="append", default=[], metavar="PLACE",
+                            help="texts that no corpus has, for the trial beside Learn; repeatable")  # fmt: skip
         parser.add_argument("--no-open", action="store_true", help="print the address and open no browser")
 
     def work(self, args: list[str], opts: argparse.Namespace) -> Answer | None:
-        """Check everything, print the address, serve."""
+        """Check everything, print the address, serve. Raises: InputError."""
         if missing := [name for name in _NEEDED if find_spec(name) is None]:
             problem = f"{', '.join(missing)}: not installed; run pip install 'gristmill[explore]'"
             return Answer(problems=[problem])
@@ -61,6 +63,10 @@ class Command(ProjectCommand, ScrapyCommand):
             return Answer(
                 problems=["--token: expected 16 to 200 characters out of letters, digits, - and _"], exitcode=2
             )
+        if opts.held_out:
+            from crawler.trial.held_out import places_of
+
+            places_of(opts.held_out)
         asked = {"REDIS_URL": opts.redis_url, "CRAWL_ID": opts.crawl_id}
         given = {name: value for name, value in asked.items() if value is not None}
         for name, value in given.items():
@@ -93,7 +99,7 @@ class Command(ProjectCommand, ScrapyCommand):
         except ServeError as error:
             return Answer(problems=[str(error)])
         lives = [Live(crawl, Place(name)) for name, crawl in zip(folders, crawls, strict=True)]
-        app = application(catalogues, config, token, _hosts(opts.host), lives)
+        app = application(catalogues, config, token, _hosts(opts.host), lives, held_out=opts.held_out)
         stack.enter_context(serving(app, listening))
         for live in lives:
             stack.callback(live.close)

@@ -41,6 +41,11 @@ class Command(ProjectCommand, ScrapyCommand):
         "summary": ("object or null", "what is in the corpus: the content of stats.json; null with --by and --check"),
         "accounts": ("object or null", "with --by: by, currency, uncounted, shared, whole and groups (docs/report.md)"),
         "gates": ("integer or null", "with --check: how many were compared; those that do not hold are the problems"),
+        "trial": (
+            "object or null",
+            "with a gate `trial`: compared (by, kind, side, than, value, low, high, verdict; null where there is no "
+            "earlier version), said (sentences)",
+        ),
         "dossier": (
             "object or null",
             "with --domain, --url, --person: corpus, version, records, states, pages, control_files, withdrawals, "
@@ -171,19 +176,26 @@ class Command(ProjectCommand, ScrapyCommand):
         from crawler.observe.report import gates
         from crawler.observe.report.balance import balance_of
         from crawler.observe.report.summary import summarise
+        from crawler.operations.common import reading
         from crawler.problems import InputError
+        from crawler.storage.files.place import Place
+        from crawler.trial import earlier
 
         try:
-            bounds = gates.read(path)
+            given = gates.read(path)
         except InputError as error:
             return Answer(problems=error.problems, exitcode=2)
-        books = self._books(corpus_dir)
-        breaches = gates.check(bounds, books, balance_of(summarise(corpus_dir), books, self.load().report))
-        facts = _facts(gates=len(bounds))
-        if breaches:
-            return Answer(facts, problems=[str(breach) for breach in breaches], exitcode=OUT_OF_BOUNDS)
-        gates_hold = f"{number_of(len(bounds), 'gate')} {'holds' if len(bounds) == 1 else 'hold'}"
-        return Answer(facts, [f"{gates_hold} for {corpus_dir}"])
+        config, books, said = self.load(), self._books(corpus_dir), list[str]()
+        breaches = gates.check(given.bounds, books, balance_of(summarise(corpus_dir), books, config.report))
+        problems, facts = [str(breach) for breach in breaches], _facts(gates=len(given))
+        if given.trial is not None:
+            with reading() as tell:
+                found = earlier.check(Place(corpus_dir), given.trial, config, tell)
+            problems, said, facts["trial"] = [*problems, *found.problems], found.said, found.as_dict()
+        if problems:
+            return Answer(facts, said, problems, OUT_OF_BOUNDS)
+        gates_hold = f"{number_of(len(given), 'gate')} {'holds' if len(given) == 1 else 'hold'}"
+        return Answer(facts, [*said, f"{gates_hold} for {corpus_dir}"])
 
     def _dossier(self, corpus_dir: str, opts: argparse.Namespace) -> Answer:
         """Exit code 1 where something could not be looked at. Raises: UsageError, InputError, StorageError."""
@@ -228,7 +240,7 @@ class Command(ProjectCommand, ScrapyCommand):
 
 
 def _facts(**found: Any) -> dict[str, Any]:
-    nothing = dict.fromkeys(("summary", "accounts", "gates", "dossier", "corpora", "together"))
+    nothing = dict.fromkeys(("summary", "accounts", "gates", "trial", "dossier", "corpora", "together"))
     return {**nothing, "written": [], **found}
 
 

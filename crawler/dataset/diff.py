@@ -9,23 +9,25 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.behind import refusals_of
+from crawler.dataset.registry.derived import standing_hash, version_hash
+from crawler.dataset.registry.find import named
 from crawler.dataset.verify import is_final
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import PAGES, REPLACED, Place
+from crawler.storage.files.place import MANIFEST, PAGES, REPLACED, Place
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
 from crawler.storage.types import Manifest
 
 ABSENT = "absent"
 """Stands for a URL that a side does not have."""
-_VERSION = re.compile(r"(.+)@(\d{1,6})")
+_VERSION = re.compile(r"(.+)@(\d{1,6}|[A-Za-z0-9][A-Za-z0-9._-]{0,63})")
 _LINES = 16  # of one unified sample
 _WIDTH = 200  # characters of one of its lines
 _BEFORE = 60  # of them stand in front of the first that differs
@@ -33,12 +35,21 @@ _BEFORE = 60  # of them stand in front of the first that differs
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One version of one corpus. `paths` are its shards and rejected files, where they are now."""
+    """One version of one corpus. `paths` are its files of records, where they are now.
+
+    noted: of an earlier version that a tag or its hash named, its hash; else empty.
+    """
 
     name: str
     place: Place
     paths: list[str]
     version: int
+    noted: str = ""
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the version, as far as the manifest says it."""
+        return self.noted or version_hash(self.place, self.version)
 
 
 class Change(NamedTuple):
@@ -83,8 +94,14 @@ class _Found(NamedTuple):
 
 
 def side_of(text: str) -> Side:
-    """`DIR` or `DIR@N`, version N of the corpus in DIR. Raises: StorageError where there is none."""
+    """A corpus, its version N (`DIR@N`), or the one that a tag or a hash names (`DIR@release-1`). Raises: StorageError
+    where there is none.
+    """
     found = _VERSION.fullmatch(text)
+    if found and not found[2].isdecimal():
+        if Place(text).load_json(MANIFEST) is None:
+            return _noted(text, Place(found[1]), found[2])
+        found = None
     place = Place(found[1] if found else text)
     manifest = place.manifest()
     current = manifest.get("version", 1)
@@ -94,20 +111,31 @@ def side_of(text: str) -> Side:
         if not isinstance(old, dict):
             raise StorageError(f"{place.url}: no version {version}; expected 1 to {current}")
         manifest = cast("Manifest", old)
-    paths = [entry["path"] for entry in manifest["files"] if entry["kind"] in PAGES]
-    return Side(text, place, list(_where(place, paths)), version)
+    return Side(text, place, _where(place, (entry["path"] for entry in manifest["files"])), version)
 
 
-def _where(place: Place, paths: Iterable[str]) -> Iterator[str]:
-    """Where the files are now: a later version may have set them aside, or withdrawn what they held."""
-    names: dict[str, set[str]] = {}
+def _noted(text: str, place: Place, name: str) -> Side:
+    version = named(place, name)
+    paths = _where(place, (each["path"] for each in version["files"]))
+    stands = version["sha256"] == standing_hash(place)
+    return Side(text, place, paths, version.get("number", 1), "" if stands else version["sha256"])
+
+
+def _where(place: Place, paths: Iterable[str]) -> list[str]:
+    """Where files of records are now: a later version may have set them aside, or withdrawn what they held."""
+    names, found = dict[str, set[str]](), []
     for path in paths:
+        if path.partition("/")[0] not in PAGES:
+            continue
         for folder in (path.rpartition("/")[0], f"{REPLACED}/{path.rpartition('/')[0]}"):
             if path.rpartition("/")[2] in names.setdefault(folder, set(place.listing(folder))):
-                yield f"{folder}/{path.rpartition('/')[2]}"
+                found.append(f"{folder}/{path.rpartition('/')[2]}")
                 break
         else:
-            raise StorageError(f"{place.url}: {path} is not there any more; a later withdrawal removed that version")
+            raise StorageError(
+                f"{place.url}: {path} is not there any more; a later withdrawal removed that version; give a later one"
+            )
+    return found
 
 
 def compare(before: Side, after: Side, *, samples: int = 5) -> Difference:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -42,21 +43,32 @@ FORMS: tuple[tuple[str, Page], ...] = (
     ("/what-if", what_if.apply),
     ("/learn", learn.begin_learning),
     ("/learn/apply", learn.apply),
+    ("/learn/trial", learn.begin_trial),
 )
 """The same for what a form sends: the only addresses that write anything."""
 
 
 def application(
-    catalogues: Sequence[Catalogue], config: Config, token: str, hosts: Sequence[str] = (), lives: Sequence[Live] = ()
+    catalogues: Sequence[Catalogue],
+    config: Config,
+    token: str,
+    hosts: Sequence[str] = (),
+    lives: Sequence[Live] = (),
+    *,
+    held_out: Sequence[str] = (),
 ) -> Guard:
-    """Everything, behind its guard. lives: the crawls of the corpora, in the same order; without them no live page."""
+    """Everything, behind its guard. lives: the crawls of the corpora, in the same order; without them no live page.
+
+    held_out: places of texts for trials.
+    """
+
+    def endpoint(show: Page) -> Callable[[Request], Response]:
+        return _endpoint(show, catalogues, config, token, tuple(held_out))
+
     routes = [Route("/", lambda _: RedirectResponse("/0/live" if catalogues[0].is_empty and lives else "/0/"))]
     routes += [Route(f"/static/{name}", _file(name)) for name in STATIC]
-    routes += [Route(f"/{{number:int}}{path}", _endpoint(show, catalogues, config, token)) for path, show in PAGES]
-    routes += [
-        Route(f"/{{number:int}}{path}", _endpoint(take, catalogues, config, token), methods=["POST"])
-        for path, take in FORMS
-    ]
+    routes += [Route(f"/{{number:int}}{path}", endpoint(show)) for path, show in PAGES]
+    routes += [Route(f"/{{number:int}}{path}", endpoint(take), methods=["POST"]) for path, take in FORMS]
     frame = partial(_framed, catalogues, token)
     routes += live_page.routes(lives, frame)
     routes += compare.routes(compare.Comparisons([catalogue.place for catalogue in catalogues]), frame)
@@ -69,9 +81,11 @@ def application(
     return Guard(Starlette(routes=routes, exception_handlers=problems), token, hosts)
 
 
-def _endpoint(show: Page, catalogues: Sequence[Catalogue], config: Config, token: str) -> Callable[[Request], Response]:
+def _endpoint(
+    show: Page, catalogues: Sequence[Catalogue], config: Config, token: str, held_out: tuple[str, ...]
+) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
-        asked = _asked(request, catalogues, config)
+        asked = replace(_asked(request, catalogues, config), held_out=held_out)
         shown = show(asked)
         if isinstance(shown, Response):
             return shown

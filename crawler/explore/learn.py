@@ -18,6 +18,7 @@ from crawler.explore.apply import apply_of, begin
 from crawler.explore.learning import NAME, Learned, learning_of
 from crawler.explore.page_request import PageRequest
 from crawler.explore.what_if import others
+from crawler.explore.worth import worth_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE
 
@@ -39,6 +40,8 @@ def learn(request: PageRequest) -> tuple[str, dict[str, Any]]:
         "job": job,
         "stale": job.done is not None and done is None,
         "applying": apply_of(request.catalogue),
+        "worth": worth_of(request.catalogue),
+        "held_out": request.held_out,
         "threshold": f"{threshold:g}",
         "learned": done,
         "outcome": None if done is None else _outcome(request, done, threshold),
@@ -75,6 +78,15 @@ def apply(request: PageRequest) -> Response:
     named = {**classifiers_of(request.config.classify.classifiers), NAME: str(path)}
     config = with_classifiers(request.config, tuple(f"{name}:{where}" for name, where in named.items()))
     return begin(request, config, others(request), "learn")
+
+
+def begin_trial(request: PageRequest) -> Response:
+    """Compare the version that was applied with the one before. Raises: FilterError where there is none."""
+    applied = apply_of(request.catalogue).done
+    if applied is None or applied.version is None or not request.held_out:
+        raise FilterError("a trial needs a version that was applied here, and --held-out texts: start explore with it")
+    worth_of(request.catalogue).begin(applied.version, request.held_out, request.config)
+    return RedirectResponse(f"/{request.number}/learn", 303)
 
 
 def hindrance(request: PageRequest) -> str:

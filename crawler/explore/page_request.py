@@ -20,3 +20,5 @@ class PageRequest:
     """The settings of who looks, or those applied here since: the thresholds that values are shown against."""
     key: int
     """Of a document; 0 where the address names none."""
+    held_out: tuple[str, ...] = ()
+    """Texts that a trial asks."""

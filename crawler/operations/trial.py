@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crawler.dataset.mix.sources import Counts
     from crawler.observe.report.costs import Prices
     from crawler.trial.held_out import Kind
-    from crawler.trial.trial import Compared, Trial
+    from crawler.trial.trial import Trial
 
 _LEFT_OUT = {
     "of_a_side": "repeat a text of a side", "repeats": "repeat another", "of_a_domain": "of a domain of a side",
@@ -32,8 +32,8 @@ NOT_SHOWN = 3
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """The sides, what is asked, and how much of it."""
-    parser.add_argument("sides", nargs="+", metavar="SIDE", help="two or more: CORPUS_DIR, DIR@N, or files of records; "
-                        "the others are compared with the first")  # fmt: skip
+    parser.add_argument("sides", nargs="+", metavar="SIDE", help="two or more: CORPUS_DIR, DIR@N, DIR@TAG, or files of "
+                        "records; the others are compared with the first")  # fmt: skip
     parser.add_argument("--held-out", action="append", required=True, metavar="PLACE",
                         help="texts that no side has: a corpus, a file of records, or a folder of these or of texts; "
                         "repeatable; two kinds or more")  # fmt: skip
@@ -86,7 +86,7 @@ def _prices(config: Config) -> Prices:
 
 
 def _outside(found: Trial, bits: float) -> Iterator[str]:
-    for one in _overall(found):
+    for one in found.overall:
         if one.found.high <= bits:
             continue
         shown = f"{one.found.low:+.4f} to {one.found.high:+.4f} bits a byte, by equal {one.by}"
@@ -97,12 +97,6 @@ def _outside(found: Trial, bits: float) -> Iterator[str]:
                 f"{one.side}: is not shown to be worse than {one.first} by {bits:g} at most: {shown}; raise --size or "
                 "--seeds, or give more held-out texts"
             )
-
-
-def _overall(found: Trial) -> list[Compared]:
-    from crawler.trial.trial import ALL
-
-    return [one for one in found.compared if one.kind == ALL]
 
 
 def _facts(found: Trial, config: Config) -> dict[str, Any]:
@@ -167,9 +161,7 @@ def _lines(found: Trial) -> Iterator[str]:
         yield f"held out, {kind.name}: {texts}, {kind.size:,} bytes" + (f" (left out: {why})" if why else "")
     pages = "the same pages on all sides" if found.same_pages else "the sides have other pages"
     yield f"{found.seeds} seeds; {pages}"
-    for one in found.compared:
-        low, high = f"{one.found.low:+.4f}", f"{one.found.high:+.4f}"
-        yield f"equal {one.by}, {one.kind}: {one.side} {one.found.value:+.4f} [{low}, {high}] {one.found.verdict}"
+    yield from map(str, found.compared)
     yield f"in bits a byte more than {found.sides[0].name}: more is worse; 95 % of the intervals hold the truth"
     for said in found.recited:
         planted = ", ".join(f"{share:.0%} planted {times} ×" for times, share in said.planted.items())

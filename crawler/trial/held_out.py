@@ -7,7 +7,6 @@ another held-out one, and what is of a domain of a side.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,7 +29,6 @@ TEXT_FILES = (".txt", ".rst", ".md")
 WANTED = 2
 """Kinds from which on a difference is one of texts, not of one kind."""
 _MARK = "held out "
-_VERSION = re.compile(r"@\d{1,6}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def read(given: Sequence[str], sides: Sides) -> list[Kind]:
 def _places_of(given: str) -> Iterator[tuple[str, str]]:
     """(name of the kind, path or URL)."""
     path = Path(given)
-    if "://" not in given and not path.exists() and not _VERSION.search(given):
+    if "://" not in given and not path.exists() and "@" not in given:
         raise InputError([f"--held-out: {given}: no such file or folder"])
     if not path.is_dir() or _is_corpus(path):
         yield _named(path), given

@@ -48,26 +48,35 @@ class Side:
 
 
 class Sides:
-    """All sides, read once; `texts` reads those that a sample takes. Raises: StorageError."""
+    """All sides, read once; `texts` reads those that a sample takes. share: of the pages that are looked at, by a hash
+    of their names. Raises: StorageError.
+    """
 
-    def __init__(self, names: Sequence[str], config: Config, progress: Callable[[int], object]) -> None:
+    def __init__(
+        self, names: Sequence[str], config: Config, progress: Callable[[int], object], share: float = 1.0
+    ) -> None:
         self._sources = Sources(sources_of(names))
         self.found = [Side(name) for name in names]
         self.domains: set[str] = set()
         self.known = Known(config.dedup)
+        self.share = share
         pieces: dict[str, list[Piece]] = {}
         read = 0
         for number, side in enumerate(self.found):
             for some in in_turns(enumerate(self._sources.read(number, side.counts)), BATCH):
-                named = [(_name_of(record), str(record["text"])) for _, record in some]
-                self.domains.update(filter(None, (domain_of(record) for _, record in some)))
-                for (n, _), (name, text) in zip(some, named, strict=True):
-                    self._add(side, name, Piece(number, n, len(text.encode("utf-8", "replace"))), pieces)
-                self.known.add(named)
                 progress(read := read + len(some))
+                taken = [(n, name, record) for n, record in some if self._takes(name := _name_of(record))]
+                self.domains.update(filter(None, (domain_of(record) for _, _, record in taken)))
+                for n, name, record in taken:
+                    size = len(str(record["text"]).encode("utf-8", "replace"))
+                    self._add(side, name, Piece(number, n, size), pieces)
+                self.known.add([(name, str(record["text"])) for _, name, record in taken])
         if empty := next((side for side in self.found if not side.texts), None):
             raise StorageError(f"{empty.name}: has no document with a text; give a corpus that has some")
         self.groups = list(self._grouped(pieces))
+
+    def _takes(self, name: str) -> bool:
+        return self.share >= 1 or int.from_bytes(_digest(name)[-8:]) < self.share * 2**64
 
     @staticmethod
     def _add(side: Side, name: str, piece: Piece, pieces: dict[str, list[Piece]]) -> None:

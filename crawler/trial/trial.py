@@ -41,6 +41,11 @@ class Compared:
     first: str
     found: Difference
 
+    def __str__(self) -> str:
+        """A sentence."""
+        shown = f"{self.found.value:+.4f} [{self.found.low:+.4f}, {self.found.high:+.4f}]"
+        return f"equal {self.by}, {self.kind}: {self.side} {shown} {self.found.verdict}"
+
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
         numbers = {name: round(getattr(self.found, name), _DIGITS) for name in ("value", "low", "high")}
@@ -85,6 +90,11 @@ class Trial:
     weak: list[str] = field(default_factory=list)
     corpora: list[Place] = field(default_factory=list)
 
+    @property
+    def overall(self) -> list[Compared]:
+        """The comparisons over all kinds of held-out texts."""
+        return [one for one in self.compared if one.kind == ALL]
+
 
 def run(
     names: Sequence[str],
@@ -94,15 +104,17 @@ def run(
     seeds: int = SEEDS,
     size: int = SIZE,
     memory: bool = False,
+    share: float = 1.0,
     progress: Callable[[str], object] = lambda _: None,
 ) -> Trial:
     """Read the sides and the held-out texts, learn, ask, compare each side with the first.
 
-    names: corpora (`DIR` or `DIR@N`) or files of records; given: of held-out texts. seeds: 2 and more; size: bytes of
-    the largest sample; memory: also what is recited. Raises: InputError, StorageError.
+    names: corpora (`DIR`, `DIR@N`) or files of records; given: of held-out texts. seeds: 2 and more; size: bytes of the
+    largest sample; memory: also what is recited; share: of the pages that are looked at. Raises: InputError,
+    StorageError.
     """
     held_out.places_of(given)
-    sides = Sides(names, config, lambda count: progress(f"{count:,} documents"))
+    sides = Sides(names, config, lambda count: progress(f"{count:,} documents"), share)
     kinds = held_out.read(given, sides)
     if len(sides.groups) < 2 * seeds:
         pages = f"{number_of(len(sides.groups), 'page')} {'is' if len(sides.groups) == 1 else 'are'}"
@@ -182,6 +194,8 @@ def _figure(names: tuple[str, str, str], own: Sequence[Sample], bits: Floats, he
 def _weaknesses(found: Trial, sides: Sides, taken: Sequence[Sample]) -> Iterator[str]:
     if len(found.kinds) < held_out.WANTED:
         yield "one kind of held-out texts: a difference may be of that kind alone; give --held-out of two kinds"
+    if sides.share < 1:
+        yield f"{sides.share:.2%} of the pages were looked at: copies of a page at other addresses are seen in part"
     least = min(taken, key=lambda one: one.groups)
     if least.groups < FEW_PAGES:
         pages = number_of(least.groups, "page")

@@ -12,8 +12,11 @@ import pytest
 from crawler.observe.report import accounts
 from crawler.observe.report.accounts import BY
 from crawler.storage.files.place import Place
-from tests.support.corpus_folder import Folder
+from crawler.storage.files.records import record_of
+from tests.support.corpus_folder import Folder, document
 from tests.support.places import PROJECT
+from tests.trial.made import held_out, with_menu
+from tests.trial.made import pages as made_pages
 
 
 @pytest.mark.parametrize("by", BY)
@@ -37,9 +40,6 @@ def test_a_price_gives_costs_and_a_table_names_the_currency(scrapy, corpus, monk
 
 def test_the_largest_come_first_and_the_rest_is_counted(scrapy, tmp_path, corpus):
     made = corpus.opened("w2")
-    from crawler.storage.files.records import record_of
-    from tests.support.corpus_folder import document
-
     for number in range(3):
         made.keep(record_of(document(number, domain=f"d{number % 2}.test", url=f"https://d.test/{number}")))
     made.close()
@@ -160,6 +160,31 @@ def test_the_example_of_the_documentation_can_be_checked(scrapy, corpus):
         done.code == 3
         and done.err == "error: whole: top1_tokens has no value (`missing: pass` in the gates accepts that)\n"
     )
+
+
+def test_a_trial_in_the_gates_is_told_with_what_it_compared_and_exits_with_3(scrapy, tmp_path):
+    folder, good = Folder(tmp_path / "own"), made_pages(100)
+
+    def grow(worker, records):
+        corpus = folder.opened(worker)
+        for n, one in enumerate(records):
+            corpus.keep(record_of(document(n, url=one["url"], canonical_url=one["url"], text=one["text"])))
+        corpus.close()
+
+    grow("w1", good[:50])
+    texts = held_out(tmp_path / "texts")
+    (tmp_path / "gates.yaml").write_text(f"trial: {{than: released, held_out: {texts}, worse: 0}}")
+    first = scrapy("report", "--check", "gates.yaml", "own")
+    assert (first.code, first.err) == (0, "")
+    assert first.out == (
+        "trial: no version of own has the tag released yet: nothing is compared\n1 gate holds for own\n"
+    )
+    assert scrapy("dataset", "tag", "own", "released").code == 0
+    grow("w2", with_menu(good[50:], 0.7))
+    done = scrapy("report", "--check", "gates.yaml", "--json", "own")
+    found = json.loads(done.out)
+    assert (done.code, found["gates"], found["trial"]["compared"]["verdict"]) == (3, 1, "worse")
+    assert found["error"]["problems"][0].startswith("trial beside own@released: equal size, all kinds: own +")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -80,7 +80,13 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
     """Serves corpora until the test ends; waits until they are read."""
     with ExitStack() as stack:
 
-        def start(*folders: Path | str, enter: bool = True, crawling: bool = False, **settings: object) -> Desk:
+        def start(
+            *folders: Path | str,
+            enter: bool = True,
+            crawling: bool = False,
+            held_out: Sequence[str] = (),
+            **settings: object,
+        ) -> Desk:
             scratch = Path(tempfile.mkdtemp(dir=tmp_path))
             catalogues = [
                 Catalogue(Place(str(f)), scratch / f"{n}.duckdb", crawling=crawling) for n, f in enumerate(folders)
@@ -90,7 +96,8 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
             lives = [Live(crawl, Place(str(f))) for crawl, f in zip(crawls, folders, strict=True)]
             listening = bound("127.0.0.1", 0)
             desk = Desk(listening.getsockname()[1], catalogues, lives=lives)
-            stack.enter_context(serving(application(catalogues, config, TOKEN, lives=lives), listening))
+            app = application(catalogues, config, TOKEN, lives=lives, held_out=held_out)
+            stack.enter_context(serving(app, listening))
             for live in lives:
                 stack.callback(live.close)
             for catalogue in catalogues:

@@ -11,6 +11,9 @@ from pathlib import Path
 import orjson
 import pytest
 
+from crawler.config import from_mapping
+from crawler.dataset.rejudge import Rejudged
+from crawler.explore.apply import apply_of
 from crawler.explore.labels import FILE
 from crawler.explore.learn import curve
 from crawler.explore.learning import learning_of
@@ -20,6 +23,7 @@ from tests.classify.conftest import SAID, SOLD, text_of
 from tests.explore.conftest import LIMIT, Desk, links
 from tests.support import corpus_crawl
 from tests.support.corpus_folder import Folder
+from tests.trial.made import held_out
 
 PAGES = 60
 """Half of them to be kept; twelve sites of each kind."""
@@ -80,16 +84,23 @@ def settled(desk: Desk) -> str:
     return unescape(desk.page("/0/learn"))
 
 
+def applied(desk: Desk) -> None:
+    """As *Apply* leaves it."""
+    job = apply_of(desk.catalogues[0])
+    job.done, job.config = Rejudged(version=2, judged=18, lost=3), from_mapping({})
+
+
 def learned(desk: Desk) -> str:
     assert desk.post("/0/learn").status == 303
     return settled(desk)
 
 
-def test_from_labels_to_a_version_that_the_model_has_judged_and_on(own, serve):
+def test_from_labels_to_a_version_that_the_model_has_judged_and_on(own, serve, tmp_path):
     corpus = own()
     judge(corpus, range(PAGES))
-    desk = serve(corpus, **SETTINGS)
+    desk = serve(corpus, held_out=[held_out(tmp_path / "texts")], **SETTINGS)
     page = learned(desk)
+    assert "Does a model learn more" not in page and desk.post("/0/learn/trial").status == 400
     auc = re.search(r"<dd>([\d.]+) <span[^>]*>([\d.]+) to ([\d.]+)", page)
     assert auc and 0.9 < float(auc[1]) <= float(auc[3])
     keep, reject = (set(re.findall(r"<code>(\w+)</code>", part)) for part in page.split("pulled towards")[1:3])
@@ -103,6 +114,13 @@ def test_from_labels_to_a_version_that_the_model_has_judged_and_on(own, serve):
     assert "Version" in page and "is complete" in page and "This view goes on with these settings" in page
     setting = re.search(r"CLASSIFIERS = judged:(\S+\.npz)", page)
     assert setting and Path(setting[1]).parent == (corpus / "models").resolve()
+    assert "Does a model learn more from version 2 than from version 1?" in page and "Compare them" in page
+    assert desk.post("/0/learn/trial").status == 303
+    page = settled(desk)
+    rows = re.findall(r"<td>equal (size|pages)</td>" + 3 * r'<td class="n">([\d.+-]+)[^\n]*?</td>', page)
+    assert [by for by, *_ in rows] == ["size", "pages"]
+    assert all(float(after) - float(before) == pytest.approx(float(more), abs=2e-4) for _, before, after, more in rows)
+    assert "A sample of " in page, "the weaknesses are told, too"
     model = open_classifier(setting[1])
     assert (model.threshold, model.action) == (0.5, "drop")
     kept, gone = records_in(corpus, "shards"), records_in(corpus, "rejected")
@@ -205,6 +223,23 @@ def test_records_that_were_judged_with_other_settings_are_not_judged_by_chance(o
 def test_a_threshold_that_is_none_is_told(desk, value):
     answer = desk.ask(f"/0/learn?threshold={value}")
     assert (answer.status, "expected a number between 0 and 1" in answer.body) == (400, True)
+
+
+def test_without_held_out_texts_the_page_says_how_a_trial_is_had(desk):
+    applied(desk)
+    page = unescape(desk.page("/0/learn"))
+    assert "Does a model learn more from version 2 than from version 1?" in page
+    assert "Start explore with <code>--held-out PLACE</code>" in page and "Compare them" not in page
+    refused = desk.post("/0/learn/trial")
+    assert refused.status == 400 and "start explore with it" in refused.body
+
+
+def test_a_trial_that_cannot_be_made_says_why(serve, folder, tmp_path):
+    folder.filled(range(3))
+    desk = serve(folder.path, held_out=[held_out(tmp_path / "texts", stories=1)])
+    applied(desk)
+    assert desk.post("/0/learn/trial").status == 303
+    assert re.search(r"They could not be compared:</b> \d+ pages? (is|are) too few for 5 seeds", settled(desk))
 
 
 def test_without_a_model_nothing_is_applied(desk):

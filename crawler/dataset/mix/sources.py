@@ -22,18 +22,18 @@ from crawler.dataset.annotations.joined import reader_of
 from crawler.dataset.diff import Side, side_of
 from crawler.dataset.living import refused_by
 from crawler.dataset.mix.spec import Source
+from crawler.dataset.pages import identity
 from crawler.dataset.refused import PASSED, Refusal, Refusals
 from crawler.dataset.registry.behind import corpora_behind
-from crawler.dataset.registry.derived import folders_around, version_hash
-from crawler.dataset.supersede import read_latest
+from crawler.dataset.registry.derived import folders_around
+from crawler.dataset.supersede import read_latest, standing_of
 from crawler.dataset.withdrawals import log_hash
 from crawler.document import RECORD_FIELDS
-from crawler.storage.corpus.version import manifest_hash
 from crawler.storage.files.columns import arrow, kind_of, record_of_row
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import suffixes
 from crawler.storage.files.parquet import BATCH_ROWS
-from crawler.storage.files.place import MANIFEST, REJECTED, Place
+from crawler.storage.files.place import MANIFEST, REPLACED, SHARDS, Place
 from crawler.storage.files.records import SYNTHETIC, SYNTHETIC_FIELDS, Record
 from crawler.storage.files.shards import file_facts, read_lines, read_records
 from crawler.urls.canonicalize import registrable_domain
@@ -150,23 +150,24 @@ class Sources:
 
     def places(self) -> dict[str, str]:
         """Where the corpora and the derived folders among the sources are, by the hash of the version that is read."""
-        found = {version_hash(side.place, side.version): side.place.url for side in self._sides.values()}
+        found = {side.sha256: side.place.url for side in self._sides.values()}
         return found | folders_around(path for paths in self._files.values() for path in paths)
 
 
 def _of_side(side: Side) -> Iterator[Record]:
-    """Of the current version the latest record of each page, of an older one its kept records."""
-    if side.version == side.place.manifest().get("version", 1):
+    """The latest record of each page that is kept."""
+    if not side.noted and side.version == side.place.manifest().get("version", 1):
         yield from read_latest(side.place)
         return
+    stale = standing_of(record for path in side.paths for record in read_records(side.place, path)).stale
     for path in side.paths:
-        if f"/{REJECTED}/" not in f"/{path}":
-            yield from read_records(side.place, path)
+        if path.removeprefix(f"{REPLACED}/").startswith(f"{SHARDS}/"):
+            yield from (record for record in read_records(side.place, path) if identity(record) not in stale)
 
 
 def _of_corpus(side: Side) -> dict[str, Any]:
     return {
-        "manifest_sha256": manifest_hash(side.place),
+        "manifest_sha256": side.sha256,
         "version": side.version,
         "crawls": side.place.manifest()["crawls"],
     }

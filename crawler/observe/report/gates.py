@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crawler.config import yaml_file
 from crawler.config.yaml_file import Value
@@ -19,10 +20,14 @@ from crawler.observe.report.accounts import BY, Account, Books
 from crawler.observe.report.balance import Balance
 from crawler.observe.report.concentration import LARGEST
 from crawler.observe.report.figures import FIGURES, PII, figure_of
-from crawler.problems import did_you_mean
+from crawler.problems import InputError, did_you_mean
+from crawler.storage.corpus.registry import is_tag
+
+if TYPE_CHECKING:
+    from crawler.trial.earlier import Bound
 
 MAX_FILE_BYTES = 2**16
-WHOLE = "whole"
+WHOLE, TRIAL = "whole", "trial"
 _KEYS = ("min", "max", "at_least", "missing", "only", "except", "where")
 CONCENTRATION = (
     *(f"top{count}_{of}" for of in ("documents", "tokens") for count in LARGEST),
@@ -58,6 +63,17 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
+class Gates:
+    """What a file asks for. trial: what the corpus may lose against an earlier version; None where it does not say."""
+
+    bounds: list[Gate] = field(default_factory=list)
+    trial: Bound | None = None
+
+    def __len__(self) -> int:
+        return len(self.bounds) + (self.trial is not None)
+
+
+@dataclass(frozen=True, slots=True)
 class Breach:
     """One value out of its bounds."""
 
@@ -76,8 +92,10 @@ class Breach:
         return f"{where} is {self.value:.6g}, {side} the {word} {bound:g}"
 
 
-def read(path: Path) -> list[Gate]:
-    """Read and check the file. Raises: InputError that lists every problem."""
+def read(path: Path) -> Gates:
+    """Read and check the file; its paths are relative to the working folder. Raises: InputError that lists every
+    problem.
+    """
     return yaml_file.read(path, _gates, most=MAX_FILE_BYTES)
 
 
@@ -114,16 +132,45 @@ def _none(gate: Gate, account: Account) -> float | None:
     return 0.0 if gate.figure.startswith(PII) and account.counts.get("kept") else None
 
 
-def _gates(root: Value) -> list[Gate]:
+def _gates(root: Value) -> Gates:
+    given = root.mapping((WHOLE, *BY, TRIAL))
+    trial = _trial(given.pop(TRIAL)) if TRIAL in given else None
     found = [
         gate
-        for of, figures in root.mapping((WHOLE, *BY)).items()
+        for of, figures in given.items()
         for figure, bounds in figures.items("expected figures with their bounds, such as uniqueness: {min: 0.9}")
         if (gate := _gate(of, figure, bounds)) is not None
     ]
-    if not found and not root.count:
+    if not found and trial is None and not root.count:
         root.problem("expected at least one gate, such as whole: {uniqueness: {min: 0.9}} (docs/report.md)")
-    return found
+    return Gates(found, trial)
+
+
+def _trial(value: Value) -> Bound | None:
+    from crawler.trial.earlier import Bound  # late: the models of a trial
+    from crawler.trial.held_out import places_of
+
+    before, names = value.count, ("than", "held_out", "worse")
+    given = value.mapping(names)
+    for name in names if value.is_mapping else ():
+        if name not in given:
+            value.problem("is missing, as in {than: released, held_out: [texts], worse: 0.01}", below=name)
+    if value.count > before:
+        return None
+    texts = [item.text(str) or "" for item in given["held_out"].one_or_more()]
+    try:
+        places_of(texts)
+    except InputError as error:
+        for problem in error.problems:
+            given["held_out"].problem(problem.removeprefix("--held-out: "))
+    tag, worse = given["than"].text(_tag), given["worse"].number(least=0, most=8)
+    return None if value.count > before or tag is None else Bound(tag, tuple(texts), worse)
+
+
+def _tag(text: str) -> str:
+    if not is_tag(text):
+        raise ValueError("expected a tag as `gristmill dataset tag` sets it")
+    return text
 
 
 def _gate(of: str, figure: str, bounds: Value) -> Gate | None:

@@ -105,7 +105,7 @@ class Registry:
         """Let a tag name a version. Raises: StorageError where it names another one already, unless `move` says so,
         where the name cannot be one, or where somebody else set it at the same moment.
         """
-        if not _TAG.fullmatch(name) or _HASH.fullmatch(name):
+        if not is_tag(name):
             raise StorageError(
                 f"{name!r} cannot be a tag: expected a letter, then up to 63 letters, digits, '.', '_' or '-', and "
                 "no word that reads as a hash"
@@ -154,6 +154,11 @@ class Registry:
                 f"{self._place.path_of(path)}: expected an object with {', '.join(names)}; restore the file from a copy"
             )
         return content
+
+
+def is_tag(name: str) -> bool:
+    """True for a name that a tag may have."""
+    return bool(_TAG.fullmatch(name)) and not _HASH.fullmatch(name)
 
 
 def child_path(child: Child) -> str:

@@ -1,0 +1,89 @@
+"""Sides that crawls make: by two orders of the same sites, and by two programs."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from bench.speed.crawl import run_inline, run_ours
+from bench.speed.value import LEAST, MOST, ORDERS, Web, learning, plain
+from bench.trial.pages import write
+from bench.web.realweb import serve
+from bench.web.value_sites import SITES
+from crawler.server.embedded import EmbeddedServer
+
+Record = dict[str, Any]
+PLAYED = ("documentation", "blog", "shop", "forum", "wiki", "news")
+PACKAGES = ["postgresql-doc-15", "python3.11-doc", "debian-handbook", "git-doc"]
+PAGES = 60
+"""Of a site."""
+
+
+def value(folder: Path, prose: list[str], lists: list[str]) -> dict[str, list[Path]]:
+    """Breadth first and the value frontier (`bench.speed.value`), each stopped after the first half of the requests
+    that breadth first needs: every page fetched, and those with a text worth keeping, once.
+
+    A page of the sites has the next of these texts: of `prose` where it is worth keeping, the same one wherever it is
+    repeated; else of `lists`, the same one for all queries of a path.
+    """
+    files = {kind: [folder / f"{kind}-{order}.jsonl" for order in ("breadth", "value")] for kind in ("fetched", "kept")}
+    if all(path.exists() for paths in files.values() for path in paths):
+        return files
+    found: dict[str, tuple[list[Record], list[Record]]] = {"fetched": ([], []), "kept": ([], [])}
+    given = _Texts(prose, lists)
+    with tempfile.TemporaryDirectory() as scratch, EmbeddedServer(Path(scratch)) as server:
+        for site in (one for one in SITES if one.name in PLAYED):
+            with Web(site) as web:
+                broad = plain(web, ORDERS["breadth first"], MOST)
+                ours = asyncio.run(learning(web, server))
+                total = sum((broad.texts | ours.texts).values())
+                half = ((broad.requests_for(total) or MOST) if site.endless else len(broad.urls)) // 2
+                for number, crawl in enumerate((broad, ours)):
+                    seen: set[str] = set()
+                    for text, record in _texts(site.name, web, crawl.urls[:half], given):
+                        found["fetched"][number].append(record)
+                        if text and text not in seen:
+                            seen.add(text)
+                            found["kept"][number].append(record)
+    for kind, paths in files.items():
+        for path, records in zip(paths, found[kind], strict=True):
+            write(path, records)
+    return files
+
+
+class _Texts:
+    """Gives each name a text of its own, as long as there are some."""
+
+    def __init__(self, *pools: list[str]) -> None:
+        self._pools = pools
+        self._given: tuple[dict[str, str], ...] = tuple({} for _ in pools)
+
+    def of(self, pool: int, name: str) -> str:
+        given = self._given[pool]
+        return given.setdefault(name, self._pools[pool][len(given) % len(self._pools[pool])])
+
+
+def _texts(name: str, web: Web, urls: list[str], given: _Texts) -> Iterator[tuple[str, Record]]:
+    """Name of the text, empty where it is not worth keeping, and the record of each page that is there."""
+    for url in urls:
+        if (page := web.truth(url)) is not None:
+            good, path = page.text if page.tokens >= LEAST else "", url.removeprefix(web.origin)
+            text = given.of(0, f"{name} {good}") if good else given.of(1, f"{name} {urlsplit(path).path}")
+            yield good, {"url": f"https://{name}.example{path}", "text": text, "title": ""}
+
+
+def peer(folder: Path) -> list[Path]:
+    """Scrapy with trafilatura, langdetect, rules after Gopher and datasketch | this project, at as many pages"""
+    made = folder / "peer"
+    if not (made / "done").exists():
+        made.mkdir(parents=True, exist_ok=True)
+        with serve(PACKAGES, made) as web:
+            for result in (run_inline(web, made, PAGES, "off"), run_ours(web, made, PAGES)):
+                print(result.name, result.pages, "pages,", f"{result.cost.cpu_seconds:.0f} CPU seconds,",
+                      dict(result.verdicts), flush=True)  # fmt: skip
+        (made / "done").touch()
+    return [made / "out.jsonl", made / "corpus"]
