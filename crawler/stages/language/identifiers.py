@@ -230,23 +230,22 @@ def _py3langid() -> Any:
     return _Model.from_model_file(MODEL_FILE, norm_probs=True)
 
 
-class _Shares(dict[str, list[float]]):
-    """The share of each n-gram in each language, as langdetect asks for it: nearly all are 0, and a row is made when it
-    is asked for.
+class _Shares(dict[str, Any]):
+    """The share of each n-gram in each language, as langdetect asks for it: a row of numbers, nearly all of them 0.
+
+    What is kept of each are the languages that have it, by number, with its share; its row is made when asked for.
     """
 
     def __init__(self, languages: int) -> None:
         self._languages = languages
-        self.few: dict[str, list[tuple[int, float]]] = {}
-        """The numbers of the languages that have an n-gram, and its share in each."""
+        self._rows: dict[str, list[float]] = {}
 
-    def __contains__(self, gram: object) -> bool:
-        return gram in self.few
-
-    def __missing__(self, gram: str) -> list[float]:
-        row = self[gram] = [0.0] * self._languages
-        for language, share in self.few[gram]:
-            row[language] = share
+    def __getitem__(self, gram: str) -> list[float]:
+        row = self._rows.get(gram)
+        if row is None:
+            row = self._rows[gram] = [0.0] * self._languages
+            for language, share in self.get(gram, ()):
+                row[language] = share
         return row
 
 
@@ -260,7 +259,7 @@ def _langdetect() -> Any:
         factory.langlist.append(profile["name"])
         sizes = dict(enumerate(profile["n_words"], 1))
         for gram, times in profile["freq"].items():
-            found = shares.few.setdefault(gram, [])
+            found = shares.setdefault(gram, [])
             if size := sizes.get(len(gram)):
                 found.append((number, times / size))
     factory.word_lang_prob_map = shares
