@@ -168,12 +168,12 @@ def test_the_process_that_asks_the_workers_loads_no_model():
     assert done.stdout.split("\n")[1] == "[]"
 
 
-@pytest.mark.parametrize("of", ["language", "pii"])
+@pytest.mark.parametrize("of", ["language.preload", "pii.preload_names"])
 def test_a_model_that_cannot_be_loaded_ends_no_fork_server(of):
     script = (
         "import spacy; from py3langid import langid;"
         "langid.MODEL_FILE = 'nothing.npz.xz'; spacy.load = lambda *_, **__: 1 / 0;"
-        f"import crawler.stages.{of}.preload"
+        f"import crawler.stages.{of}"
     )
     subprocess.run([sys.executable, "-c", script], timeout=120, check=True)
 
