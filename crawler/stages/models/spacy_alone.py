@@ -5,13 +5,13 @@ Nor does it look for its own entry points among those of every other package, a 
 
 from __future__ import annotations
 
-import catalogue
-
 from crawler.imports import deferred
 
-_found = catalogue.AVAILABLE_ENTRY_POINTS
-catalogue.AVAILABLE_ENTRY_POINTS = {
+with deferred("spacy.cli", "spacy.cli.info"):
+    import spacy.util
+
+_catalogue = spacy.util.catalogue
+_found = _catalogue.AVAILABLE_ENTRY_POINTS
+_catalogue.AVAILABLE_ENTRY_POINTS = {
     group: list(_found.select(group=group)) for group in _found.groups if group.startswith(("spacy_", "thinc_"))
 }
-with deferred("spacy.cli", "spacy.cli.info"):
-    import spacy  # noqa: F401
