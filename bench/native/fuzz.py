@@ -3,7 +3,7 @@
     python -m bench.native.fuzz --seconds 60 [--seed 1]
 
 Builds the kernel with this machine's gcc, and runs itself again with the sanitizers' library. Walk: pages as lxml
-writes them, mutated in bytes, and noise. Trees, net and hashes: arrays of every small size. Exit code 1 on a finding.
+writes them, mutated in bytes, and noise. The rest: arrays of every small size. Exit code 1 on a finding.
 """
 
 from __future__ import annotations
@@ -48,12 +48,15 @@ def main() -> int:
 def feed(path: str, seconds: float, seed: int) -> int:
     """Call every function with drawn input until the time is over; a finding ends the process."""
     import ctypes
+    from array import array
 
     import numpy as np
     from lxml import etree
 
     from bench.places import PROJECT
+    from crawler.native.grams import repetition
     from crawler.native.minhash import minhash
+    from crawler.native.visits import Automaton, rows_of
     from crawler.native.walk import walked
     from crawler.native.words import Names
     from crawler.stages.extraction.learned.model import the_model
@@ -65,6 +68,9 @@ def feed(path: str, seconds: float, seed: int) -> int:
     seeds = [etree.tostring(parse_html((PROJECT / one).read_text()).find(".//body"), encoding="utf-8") for one in SEEDS]
     seeds += [b"<body>" + seeds[0][i : i + 300] + b"</body>" for i in range(0, len(seeds[0]), 300)]
     texts = [one.decode("utf-8", "replace") for one in seeds[1:]]
+    halves = draws.integers(0, 2**16, (9, 7)).astype(np.uint16).view(np.float16)
+    moves = array("I", draws.integers(0, 12, 256 * 9).tolist())  # of nine states: some lead out
+    automaton = Automaton(moves, [256 * i for i in range(9)], [-1, 0, 1, 2, 3, 4, 5, 6, 7], 7)
     salts = tuple(draws.integers(0, 2**32, (2, 128)).astype(np.uint32))
     pages = walks = others = 0
     for data in mutations(seeds, WORDS, chance):
@@ -91,6 +97,16 @@ def feed(path: str, seconds: float, seed: int) -> int:
             model.scores.native.of_texts(library, [chance.choice((one, one[:9], "")) for one in texts])
             hashed = draws.integers(0, chance.choice((2, 2**63)), many).astype(np.uint64)
             assert minhash(library, hashed, chance.randrange(1, 9), *salts) is not None
+            tokens = draws.integers(0, chance.choice((1, 3, 2**40)), many)
+            ends = np.concatenate(([0], np.cumsum(draws.integers(1, chance.choice((2, 9, 90)), many))))
+            joined = "".join(chance.choices("ab\U0001f517", k=int(ends[-1])))
+            sizes = [chance.randrange(1, 2 * many) for _ in range(3)]
+            tops = [size for size in sizes if size <= many]
+            assert repetition(library, tokens, joined, ends, tops=tops, sizes=sizes) is not None
+            rows_of(
+                library, halves, draws.integers(-2, len(halves) + 2, many).clip(0, len(halves) - 1).astype(np.int32)
+            )
+            automaton.visits(library, draws.bytes(many))
             others += 1
         if time.monotonic() > end:
             break

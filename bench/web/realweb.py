@@ -118,15 +118,24 @@ def _fetch(name: str, folder: Path) -> None:
 
 @contextmanager
 def serve(names: list[str], folder: Path, port: int = 0) -> Iterator[RealWeb]:
-    """Serve the packages, one loopback address each, until the block ends.
+    """Serve the packages as `serve_roots` does. Raises: RealWebError."""
+    roots = {name: unpacked(name) for name in names}
+    with serve_roots(roots, folder, port, {name: PACKAGES[name].entries for name in names}) as web:
+        yield web
+
+
+@contextmanager
+def serve_roots(
+    roots: Mapping[str, Path], folder: Path, port: int = 0, entries: Mapping[str, tuple[str, ...]] | None = None
+) -> Iterator[RealWeb]:
+    """Serve the document roots, one loopback address each, until the block ends; entries: where a crawl of each begins.
 
     `folder` takes the server's configuration and the access log. Raises: RealWebError.
     """
-    roots = {name: unpacked(name) for name in names}
-    hosts = {name: f"127.0.0.{FIRST_ADDRESS + i}" for i, name in enumerate(names)}
+    hosts = {name: f"127.0.0.{FIRST_ADDRESS + i}" for i, name in enumerate(roots)}
     port = port or _free_port(list(hosts.values()))
     bases = {name: f"http://{host}:{port}" for name, host in hosts.items()}
-    seeds = tuple(bases[name] + entry for name in names for entry in PACKAGES[name].entries)
+    seeds = tuple(bases[name] + entry for name in roots for entry in (entries or {}).get(name, ("/index.html",)))
     log = folder / "access.jsonl"
     nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     with _nginx(nginx, roots, hosts, port, folder, log) if nginx else _stdlib(roots, hosts, port, log):

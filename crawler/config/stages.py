@@ -92,7 +92,7 @@ class Stage:
         return made
 
     def preload(self, config: Config) -> list[str]:
-        """The modules that a fork server loads for all its processes."""
+        """The modules that a fork server loads for all its processes, as many as `stage_workers` says."""
         own = [self.build.partition(":")[0]] if isinstance(self.build, str) else []
         return [*own, *self.modules, *self.models(config)]
 

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from multiprocessing import forkserver
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -227,7 +228,8 @@ class StagePool:
             return None
         compute_in_one_thread()
         context = QuietContext()
-        loaded = ["crawler.pool.worker", *modules(self._config)]
+        crawl = replace(self._config.crawl, stage_workers=self.workers)
+        loaded = ["crawler.pool.worker", *modules(replace(self._config, crawl=crawl))]
         context.set_forkserver_preload(["crawler.pool.unwatched", *loaded, "crawler.pool.freeze"])
         return ProcessPool(
             self.workers, initializer=orphan.started, initargs=(self._starter, self._config), context=context

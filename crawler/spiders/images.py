@@ -22,7 +22,6 @@ from scrapy.http.request import NO_CALLBACK
 from crawler.config import Config, ConfigError
 from crawler.document import Drop, DropReason, Signal
 from crawler.frontier.model import Lease
-from crawler.images.decode import Decoded, decode, start
 from crawler.images.folder import FETCHING, Folder
 from crawler.images.grants import read_grants, refusal_of
 from crawler.images.ledger import Fate
@@ -56,6 +55,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
+
+    from crawler.images.decode import Decoded
 
 ACCEPT = "image/avif,image/webp,image/png,image/jpeg,image/*;q=0.5"
 KIND = "image"
@@ -122,6 +123,8 @@ class ImagesSpider(Spider):
         spider.behind_pages = "behind" in kwargs
         spider.engine_view = EngineView(crawler)
         spider._now = clock_of(crawler)
+        from crawler.images.decode import start  # numpy, which a crawl of pages does not load here
+
         spider.pool = StagePool(spider.config, starter=start)
         return spider
 
@@ -272,6 +275,8 @@ class ImagesSpider(Spider):
         if noimageindex(earlier, self.config):
             fate.outcome, fate.detail = "optout:noimageindex", "X-Robots-Tag"
             return fate, b""
+        from crawler.images.decode import decode
+
         decoded = await self.pool.call(decode, response.body, self.limits)
         if isinstance(decoded, Drop):
             fate.outcome, fate.detail = decoded.reason.value, decoded.detail

@@ -25,5 +25,4 @@ FINGERPRINT = Stage(
     "crawler.stages.fingerprint:FingerprintStage",
     number=0,
     settings=DedupConfig,
-    modules=("scipy.integrate",),  # what costs of datasketch, which brings Redis's client
 )

@@ -15,6 +15,7 @@ import xxhash
 
 from crawler.config import DedupConfig
 from crawler.document import Document, Drop
+from crawler.imports import absent, deferred
 from crawler.native import library
 from crawler.stages.text.alike import alike, with_signs
 from crawler.stages.text.folded import lower_words
@@ -48,7 +49,9 @@ class FingerprintStage:
 
     def __init__(self, config: DedupConfig, version: int = FINGERPRINT_VERSION) -> None:
         import numpy as np  # late: the index needs only our constants, and a crawl whose pages are unchanged no hash
-        from datasketch import MinHash  # brings SciPy
+
+        with deferred("scipy.integrate"), absent("redis"):  # to choose bands, to keep an index: neither is asked here
+            from datasketch import MinHash
 
         self._shingle_words, self._version = config.shingle_words, version
         minhash = MinHash(config.bands * config.rows, seed=SEED, scheme=SCHEME)

@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.imports import deferred
 from crawler.urls.resolve import resolve
 from crawler.urls.tracking import DEFAULT_POLICY, QueryPolicy
 
@@ -247,6 +248,7 @@ def _registrable(host: str) -> str:
 
 @lru_cache(maxsize=1)
 def _suffixes() -> tldextract.TLDExtract:
-    import tldextract  # imports requests, which most callers never need
+    with deferred("requests", "requests_file", "filelock"):  # to fetch newer lists: no network here
+        import tldextract
 
     return tldextract.TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)

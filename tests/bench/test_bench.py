@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
+import re
 import sys
 import urllib.error
 import urllib.request
@@ -11,10 +13,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from bench.speed import crawl
 from bench.speed.measure import Cost, measured
-from bench.web import realweb
+from bench.web import realweb, webpages
 from demo.outputs import read_access_log
 
 BURN = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass\n"
@@ -100,21 +103,52 @@ def result(name: str) -> crawl.Result:
     return crawl.Result(name, Cost(0, 20.0, 10.0, 2**28), 200, 10.0, Counter(kept=150, too_short=50))
 
 
-def test_the_report_shows_rate_cost_and_reasons(tmp_path: Path) -> None:
-    web = realweb.RealWeb({"one-doc": "http://127.0.0.20:1"}, tmp_path / "log", "nginx")
-    text = crawl.report([result("ours")], web, {"parse": 0.001}, pages=0)
-    assert "| ours | 200 | 20.0 | 50 | 256 MiB | 150 | 20 s |" in text
-    assert "Rejected by ours: too_short 50." in text
-    assert "| parse | 1.0 |" in text
+def test_the_report_shows_rate_cost_and_reasons_of_each_set_of_pages() -> None:
+    docs, web = (crawl.Served(name, "pages", "nginx", [result("ours")]) for name in crawl.SETS)
+    costs = {"docs": {"parse": 0.001, "peer: recipe": 0.05}, "languages": {"parse": 0.002, "peer: recipe": 0.07}}
+    text = crawl.report([docs, web], costs, pages=0)
+    assert "| docs: ours | 200 | 20.0 | 50 | 256 MiB | 150 | 20 s |" in text
+    assert "| web: ours | 200 | 20.0 | 50 | 256 MiB | 150 | 20 s |" in text
+    assert "Rejected by ours (web): too_short 50." in text
+    assert "| CPU ms a page | docs | languages |\n|---|---|---|\n| parse | 1.0 | 2.0 |" in text
+    assert "| peer: recipe | 50.0 | 70.0 |" in text
 
 
-def test_the_report_says_whose_cpu_time_it_was_where_there_is_a_server(tmp_path: Path) -> None:
-    web = realweb.RealWeb({"one-doc": "http://127.0.0.20:1"}, tmp_path / "log", "nginx")
+def test_the_report_says_whose_cpu_time_it_was_where_there_is_a_server() -> None:
     shares = {"own": 2.0, "children": 7.5, "server": 0.5}
     ours = dataclasses.replace(result("ours"), cost=Cost(0, 20.0, 10.0, 2**28, shares))
-    text = crawl.report([ours, result("inline")], web, {}, pages=0)
-    assert "of ours: Scrapy's process with its start 10.0, stage processes 37.5, Valkey 2.5." in text
+    text = crawl.report([crawl.Served("docs", "pages", "nginx", [ours, result("inline")])], {}, pages=0)
+    assert "of ours (docs): Scrapy's process with its start 10.0, stage processes 37.5, Valkey 2.5." in text
     assert "CPU ms a page of inline" not in text
+
+
+def test_pages_of_the_web_keep_their_own_addresses_and_lists_lead_to_them_all(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "pages-dev").mkdir(parents=True)
+    page = "<html lang='{}'><head><title>x</title></head><body><a href='/next'>on</a></body></html>"
+    english = [{"url": f"https://a.example/{i}?q=1&r=2", "html": page.format("en-GB")} for i in range(150)]
+    others = [{"url": "https://b.example/", "html": page.format(language)} for language in ("de-AT", "en", "pl")]
+    own = {"url": None, "html": page.format("fr")}
+    for name, some in zip((*webpages.ENGLISH, *webpages.OTHERS), (english, others, [own], []), strict=True):
+        lines = "".join(json.dumps(one) + "\n" for one in some)
+        (data / name).write_bytes(zstandard.compress(lines.encode()))
+    roots = webpages.write_sites(tmp_path / "sites", data)
+    assert webpages.source(data) == "labelled pages of the web"
+    assert len(list((roots["web"] / "p").iterdir())) == 150
+    assert len(list((roots["languages"] / "p").iterdir())) == 2  # German and Polish: no English one, none without a URL
+    assert '<head><base href="https://a.example/0?q=1&amp;r=2"><title>' in (roots["web"] / "p/0000.html").read_text()
+    lists = re.findall(r'href="/(.*?)"', (roots["web"] / "index.html").read_text())
+    links = [link for name in lists for link in re.findall(r'href="/(.*?)"', (roots["web"] / name).read_text())]
+    assert len(lists) == 2
+    assert sorted(links) == sorted(f"p/{path.name}" for path in (roots["web"] / "p").iterdir())
+
+
+def test_pages_of_our_own_stand_in_where_the_data_are_absent(tmp_path: Path) -> None:
+    roots = webpages.write_sites(tmp_path / "sites", tmp_path / "nowhere", pages=2)
+    assert webpages.source(tmp_path / "nowhere") == "pages of our own making"
+    first, again = ((root / "p/0001.html").read_text("utf-8") for root in roots.values())
+    assert '<html lang="en">' in first and "consent-banner" in first
+    assert '<html lang="en">' not in again
 
 
 def test_writing_the_figures_keeps_the_prose_around_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

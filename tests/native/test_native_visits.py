@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from array import array
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from py3langid.langid import visit_counts
 
 from crawler import native
-from crawler.native.visits import Automaton
+from crawler.native.visits import Automaton, rows_of
 from crawler.stages.language.identifiers import Py3Langid, _py3langid
 from tests.native.native_support import PROBE, both, built
 
@@ -45,3 +46,17 @@ def test_languages_and_their_certainties_are_the_same_to_the_last_bit(text):
 )
 def test_tables_that_point_elsewhere_leave_the_work_to_python(moves, rows, features):
     assert Automaton(array("I", moves), rows, features, 1).visits(native.library(), b"a") is None
+
+
+def test_every_number_of_half_precision_is_the_same_in_single_precision():
+    table = np.arange(2**16, dtype=np.uint16).view(np.float16).reshape(256, 256)
+    which = np.arange(256, dtype=np.int32)[::-1].copy()
+    found = rows_of(native.library(), table, which)
+    assert found.dtype == np.float32
+    assert np.array_equal(found.view(np.uint32), table[which].astype(np.float32).view(np.uint32))
+
+
+def test_a_row_that_the_table_does_not_have_is_left_to_python():
+    with pytest.raises(IndexError):
+        rows_of(native.library(), np.ones((2, 2), np.float16), np.array([2], np.int32))
+    assert rows_of(native.library(), np.ones((2, 2), np.float32), np.array([1], np.int32)).tolist() == [[1.0, 1.0]]

@@ -102,18 +102,18 @@ from crawler.document import Document
 from crawler.pool.pool import StagePool
 from tests.pool import poison
 
-pool = StagePool(from_mapping({settings!r}), 1, runner=poison.{runner}, starter=poison.nothing)
+pool = StagePool(from_mapping({settings!r}), {workers}, runner=poison.{runner}, starter=poison.nothing)
 print(asyncio.run(pool.run(Document(url="http://example.org/"))).text)
 pool.close()
 """
 
 
-def ask(runner, settings):
+def ask(runner, settings, workers=1):
     """The text of one document of a pool, in a process of its own.
 
     The fork server loads what the first to use it asks for, and there is one for all tests of a process.
     """
-    script = ASK.format(runner=runner, settings=settings)
+    script = ASK.format(runner=runner, settings=settings, workers=workers)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
     return done.stdout.strip()
 
@@ -149,7 +149,11 @@ def test_the_data_of_the_named_languages_are_loaded_once_for_all_workers(wanted,
 def test_the_models_that_the_settings_ask_for_are_loaded_once_for_all_workers(settings, loaded):
     if installed_name("en_core_web_sm") is None:
         loaded = loaded.replace("names ", "")
-    assert ask("models", settings) == loaded
+    assert ask("models", settings, workers=3) == loaded
+
+
+def test_one_worker_loads_the_model_of_names_when_a_page_asks_for_it():
+    assert ask("models", {}, workers=1) == "py3langid langdetect scipy frozen"
 
 
 def test_the_collector_of_garbage_does_not_look_at_what_is_loaded_and_is_there_for_the_pages():
@@ -157,19 +161,19 @@ def test_the_collector_of_garbage_does_not_look_at_what_is_loaded_and_is_there_f
 
 
 def test_the_process_that_asks_the_workers_loads_no_model():
-    script = ASK.format(runner="modules", settings={}) + (
+    script = ASK.format(runner="modules", settings={}, workers=1) + (
         "import sys; print([name for name in ('scipy', 'spacy', 'py3langid', 'langdetect') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.split("\n")[1] == "[]"
 
 
-@pytest.mark.parametrize("of", ["language", "pii"])
+@pytest.mark.parametrize("of", ["language.preload", "pii.preload_names"])
 def test_a_model_that_cannot_be_loaded_ends_no_fork_server(of):
     script = (
         "import spacy; from py3langid import langid;"
         "langid.MODEL_FILE = 'nothing.npz.xz'; spacy.load = lambda *_, **__: 1 / 0;"
-        f"import crawler.stages.{of}.preload"
+        f"import crawler.stages.{of}"
     )
     subprocess.run([sys.executable, "-c", script], timeout=120, check=True)
 

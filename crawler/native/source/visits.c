@@ -1,5 +1,7 @@
 /* Which features an automaton passes on its way over the bytes of a text, and how often: the reference is
  * `visit_counts` of py3langid, whose Counter keeps the features in the order in which they first came. */
+#include <string.h>
+
 #include "native.h"
 
 /* moves: the next state of each state and byte, from the state's row on (`rows`); features: of each state, -1 = none.
@@ -33,4 +35,26 @@ NATIVE_API int64_t native_visits(const uint8_t *text, int64_t length, const uint
     }
     for (int64_t i = 0; i < different; i++) at[order[i]] = 0;
     return answer ? answer : different;
+}
+
+static inline float single(uint16_t half) { /* IEEE 754: exact, as binary32 holds every binary16 */
+    uint32_t rest = half & 0x7FFFu, bits;
+    float number = (float)(int32_t)rest * 0x1p-24f; /* a subnormal one */
+    memcpy(&bits, &number, sizeof bits);
+    bits = rest >> 10 == 31 ? 0x7F800000u | rest << 13 : rest >> 10 ? (rest << 13) + (112u << 23) : bits;
+    bits |= (uint32_t)(half & 0x8000u) << 16;
+    memcpy(&number, &bits, sizeof bits);
+    return number;
+}
+
+/* The rows `which` of a table of numbers of half precision, in single precision; NATIVE_UNUSUAL where there is no such
+ * row. */
+NATIVE_API int32_t native_rows(const int32_t *which, int64_t many, const uint16_t *table, int64_t rows, int64_t width,
+                               float *found) {
+    for (int64_t i = 0; i < many; i++) {
+        if (which[i] < 0 || which[i] >= rows) return NATIVE_UNUSUAL;
+        const uint16_t *row = table + which[i] * width;
+        for (int64_t j = 0; j < width; j++) found[i * width + j] = single(row[j]);
+    }
+    return NATIVE_OK;
 }

@@ -63,10 +63,10 @@ def contents_of(tree: Any, url: str) -> list[Contents]:
                 done = around.pop()
                 around[-1].inner.extend([done] if done.is_one else done.inner)
         elif event == "start" and len(around) > 1 and (href := element.get("href")):
-            if is_here(href):
-                around[-1].texts.append(_bare("".join(element.itertext())))
-            else:
+            if not is_here(href):
                 _end_all(around)
+            elif around[-1].is_one:
+                around[-1].texts.append(_bare("".join(element.itertext())))
     return [one for one in page.inner if sum(1 for _ in one.all_texts()) >= LEAST]
 
 

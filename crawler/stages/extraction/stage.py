@@ -262,6 +262,8 @@ class ExtractionStage:
         estimate = resiliparse_text(doc)
         if self._is_enough(text, estimate):
             return text, "trafilatura-fast"
+        import crawler.stages.extraction.last_resort  # noqa: F401  # what few pages need
+
         full = trafilatura_text(tree, doc.url, fast=False)
         best = (full, "trafilatura") if self._is_better(full, text) else (text, "trafilatura-fast")
         if self._is_fragment(best[0], estimate) or self._has_lost_its_lines(best[0], estimate):

@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import orjson
 from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
 from langdetect.lang_detect_exception import LangDetectException
+from numpy.typing import NDArray
 from py3langid.langid import MODEL_FILE
 from py3langid.langid import LanguageIdentifier as LangidModel
 
 from crawler import native
-from crawler.native.visits import Automaton
+from crawler.native.visits import Automaton, rows_of
 from crawler.plugins import registry
 from crawler.stages.language.codes import normal_code
 
@@ -206,6 +208,8 @@ _DIGITS = 4
 class _Model(LangidModel):  # type: ignore[misc]  # the package has no types
     """py3langid's, which counts in C where there is a library."""
 
+    nb_ptc: NDArray[Any]
+
     @cached_property
     def _automaton(self) -> Automaton:
         return Automaton(self.tk_nextmove, self._rowbase, self.tk_output, len(self.nb_ptc))
@@ -213,25 +217,52 @@ class _Model(LangidModel):  # type: ignore[misc]  # the package has no types
     def _raw_score(self, text: bytes) -> Any:
         library = native.library()
         found = None if library is None else self._automaton.visits(library, text)
-        if found is None or not len(found[0]):
+        if library is None or found is None or not len(found[0]):
+            if self.nb_ptc.dtype == np.float16:  # numpy converts it slowly, and to the same numbers each time
+                self.nb_ptc = self.nb_ptc.astype(np.float32)
             return super()._raw_score(text)
         features, counts = found
-        return np.log1p(counts.astype(np.float32)) @ self.nb_ptc[features] + self.nb_pc
+        return np.log1p(counts.astype(np.float32)) @ rows_of(library, self.nb_ptc, features) + self.nb_pc
 
 
 @cache
 def _py3langid() -> Any:
-    """Its table in single precision: numpy converts half precision slowly, and to the same numbers each time."""
-    model = _Model.from_model_file(MODEL_FILE, norm_probs=True)
-    model.nb_ptc = model.nb_ptc.astype(np.float32)
-    return model
+    return _Model.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+class _Shares(dict[str, Any]):
+    """The share of each n-gram in each language, as langdetect asks for it: a row of numbers, nearly all of them 0.
+
+    What is kept of each are the languages that have it, by number, with its share; its row is made when asked for.
+    """
+
+    def __init__(self, languages: int) -> None:
+        self._languages = languages
+        self._rows: dict[str, list[float]] = {}
+
+    def __getitem__(self, gram: str) -> list[float]:
+        row = self._rows.get(gram)
+        if row is None:
+            row = self._rows[gram] = [0.0] * self._languages
+            for language, share in self.get(gram, ()):
+                row[language] = share
+        return row
 
 
 @cache
 def _langdetect() -> Any:
+    """What `DetectorFactory.load_json_profile` makes of the profiles, in less time and memory."""
     files = sorted(p for p in Path(PROFILES_DIRECTORY).iterdir() if not p.name.startswith("."))
-    factory = DetectorFactory()
-    factory.load_json_profile([p.read_text("utf-8") for p in files])
+    factory, shares = DetectorFactory(), _Shares(len(files))
+    for number, file in enumerate(files):
+        profile = orjson.loads(file.read_bytes())
+        factory.langlist.append(profile["name"])
+        sizes = dict(enumerate(profile["n_words"], 1))
+        for gram, times in profile["freq"].items():
+            found = shares.setdefault(gram, [])
+            if size := sizes.get(len(gram)):
+                found.append((number, times / size))
+    factory.word_lang_prob_map = shares
     factory.set_seed(0)
     return factory
 

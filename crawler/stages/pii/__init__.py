@@ -2,11 +2,13 @@
 
 from crawler.config import Config, PiiConfig
 from crawler.config.stages import Stage
+from crawler.stages.models.preload import has_many
 
 
 def _models(config: Config) -> list[str]:
     is_usual = config.pii.person != "off" and config.pii.models == PiiConfig().models
-    return ["crawler.stages.pii.preload"] if is_usual else []
+    names = ["crawler.stages.pii.preload_names"] if is_usual and has_many(config) else []
+    return ["crawler.stages.pii.preload", *names]
 
 
 def _problems(config: Config) -> list[str]:

@@ -8,11 +8,10 @@ follow its word directly.
 from __future__ import annotations
 
 from functools import cache
-
-from presidio_analyzer import Pattern, PatternRecognizer
-from presidio_analyzer import predefined_recognizers as ready_made
+from typing import Any
 
 from crawler.stages.pii.id_rules import ID_RULES, IdRule
+from crawler.stages.pii.presidio import presidio, recogniser
 
 TRIGGERS: dict[str, tuple[IdRule, ...]] = {
     word: tuple(rule for rule in ID_RULES if word in rule.triggers) for rule in ID_RULES for word in rule.triggers
@@ -21,9 +20,9 @@ TRIGGERS: dict[str, tuple[IdRule, ...]] = {
 
 
 @cache
-def recogniser_of(rule: IdRule) -> PatternRecognizer:
+def recogniser_of(rule: IdRule) -> Any:
     """The Presidio recogniser of a rule, made on first use and kept for the life of the process."""
     if rule.recogniser:
-        recogniser: PatternRecognizer = getattr(ready_made, rule.recogniser)(supported_entity=rule.entity)
-        return recogniser
-    return PatternRecognizer(rule.entity, patterns=[Pattern(rule.entity, rule.pattern, 0.5)])
+        return recogniser(rule.recogniser, supported_entity=rule.entity)
+    pattern = presidio().Pattern(rule.entity, rule.pattern, 0.5)
+    return presidio().PatternRecognizer(rule.entity, patterns=[pattern])

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
+from crawler.imports import untimed
 from crawler.stages.pii.page import Hit
 from crawler.stages.pii.public_life import PublicLife
 
@@ -95,12 +96,14 @@ class NameFinder:
 @cache
 def pipeline(model: str) -> Any:
     """A spaCy model without what finds no names, one for all of a process. Raises: RuntimeError where it is missing."""
-    import spacy
-
     name = installed_name(model)
     if name is None:
         raise RuntimeError(f"spaCy model {model} is missing: {install_command(model)}")
-    return _without_idle_vectors(spacy.load(name, exclude=_NEEDLESS))
+    with untimed():
+        import crawler.stages.models.spacy_alone  # isort: skip  # noqa: F401  # before spaCy itself
+        import spacy
+
+        return _without_idle_vectors(spacy.load(name, exclude=_NEEDLESS))
 
 
 def _without_idle_vectors(nlp: Any) -> Any:

@@ -7,14 +7,12 @@ threshold it takes Unix times for telephone numbers or loses half of the address
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import regex
-from presidio_analyzer import predefined_recognizers as ready_made
 
 from crawler.stages.pii import checks, context_words
 from crawler.stages.pii.id_checks import iban_length, is_iban
@@ -24,6 +22,7 @@ from crawler.stages.pii.outline import Outline
 from crawler.stages.pii.page import Hit, Page
 from crawler.stages.pii.phone import judge_phone
 from crawler.stages.pii.postal import postal_in
+from crawler.stages.pii.presidio import recogniser
 from crawler.stages.pii.scan import (
     DOT_WORDS,
     TRIGGER_IS_WORD,
@@ -38,21 +37,6 @@ from crawler.stages.pii.scan import (
 from crawler.stages.pii.scripts import is_joining, is_unspaced, words_before
 from crawler.stages.pii.secrets import secrets_in
 
-logging.getLogger("presidio-analyzer").setLevel(logging.CRITICAL)  # recognisers log the value they failed on
-
-
-class OfflineEmailRecognizer(ready_made.EmailRecognizer):  # type: ignore[misc]  # Presidio is untyped
-    """Presidio's e-mail expression; the domain is judged by the bundled suffix list, never by a download."""
-
-    def validate_result(self, pattern_text: str) -> bool:
-        """True where the part behind the @ can receive mail."""
-        return checks.mail_domain(pattern_text.rpartition("@")[2]) is not None
-
-
-_EMAIL = OfflineEmailRecognizer()
-_MAIL = [regex.compile(pattern.regex, _EMAIL.global_regex_flags) for pattern in _EMAIL.patterns]
-_BITCOIN = ready_made.CryptoRecognizer()
-_IP = ready_made.IpRecognizer()
 _SELF_EVIDENT: dict[str, tuple[str | None, IdRule]] = {
     "fiscal": (None, IdRule("IT_FISCAL_CODE", (), "ItFiscalCodeRecognizer")),
     "nif": ("es", IdRule("ES_NIF", (), "EsNifRecognizer")),
@@ -152,9 +136,15 @@ def _judge_email(page: Page, at: Candidate) -> Iterator[Hit]:
             yield page.hit(first, first + len(local) + 1 + len(real), "EMAIL_ADDRESS", f"{local}@{real}".lower())
 
 
+@cache
+def _mail() -> list[Any]:
+    presidios = recogniser("EmailRecognizer")
+    return [regex.compile(pattern.regex, presidios.global_regex_flags) for pattern in presidios.patterns]
+
+
 def _mail_addresses(page: Page, at: Candidate) -> Iterator[tuple[int, int]]:
     """Where Presidio's expressions match. Its validation is the judge's own, and its explanations are for nobody."""
-    for expression in _MAIL:
+    for expression in _mail():
         for match in expression.finditer(page.text[at.start : at.end]):
             yield at.start + match.start(), at.start + match.end()
 
@@ -235,7 +225,9 @@ def _addresses(page: Page, at: Candidate) -> Iterator[tuple[int, int]]:
         yield at.start, at.end
         return
     stripped = page.text[at.start : at.end].rstrip(":")
-    for start, end, _score in _results(_IP, page, Candidate(at.kind, at.start, at.start + len(stripped))):
+    for start, end, _score in _results(
+        recogniser("IpRecognizer"), page, Candidate(at.kind, at.start, at.start + len(stripped))
+    ):
         yield start, end
 
 
@@ -266,7 +258,7 @@ def _is_numbering(page: Page, start: int, end: int) -> bool:
 
 
 def _judge_bitcoin(page: Page, at: Candidate) -> Iterator[Hit]:
-    for start, end, score in _results(_BITCOIN, page, at):
+    for start, end, score in _results(recogniser("CryptoRecognizer"), page, at):
         if score >= 1.0 and (start, end) == (at.start, at.end):
             yield page.hit(start, end, "CRYPTO", page.text[start:end])
 

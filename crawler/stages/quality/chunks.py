@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
+from crawler.imports import untimed
 from crawler.stages.quality.tokens import tokenize
 
 _LONG = 64
@@ -148,7 +149,10 @@ class SpecialCases:
 
 def _built(code: str) -> tuple[Any, dict[str, Any]]:
     """The tokenizer of `spacy.blank(code)` without its special cases, and these."""
-    import_module(module_of(code))
+    with untimed():
+        import crawler.stages.models.spacy_alone  # noqa: F401  # before the language, which imports all of spaCy
+
+        import_module(module_of(code))
     from spacy import Vocab
     from spacy.tokenizer import Tokenizer
     from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex, get_lang_class

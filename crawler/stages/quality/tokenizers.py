@@ -108,7 +108,8 @@ SPACY: dict[str, str] = _codes(
 def modules(languages: Iterable[str]) -> list[str]:
     """What is loaded for the first text in one of these languages ("fr", "pt-BR")."""
     known = (SPACY.get(language.strip().lower().partition("-")[0], "") for language in languages)
-    return sorted({module_of(name) for name in known if name not in {"", "en", "xx"}})
+    found = sorted({module_of(name) for name in known if name not in {"", "en", "xx"}})
+    return ["crawler.stages.models.spacy_alone", *found] if found else []
 
 
 _WORD_SPACED = frozenset({"am", "ti"})

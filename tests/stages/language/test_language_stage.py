@@ -10,12 +10,21 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from crawler.config import ConfigError, LanguageConfig, from_mapping, load
 from crawler.document import Document, Drop, DropReason
 from crawler.stages.language.check import check_identifier
-from crawler.stages.language.identifiers import FIRST_LOOK, Answer, FastText, Langdetect, Py3Langid, normal_code
+from crawler.stages.language.identifiers import (
+    FIRST_LOOK,
+    Answer,
+    FastText,
+    Langdetect,
+    Py3Langid,
+    _langdetect,
+    normal_code,
+)
 from crawler.stages.language.stage import LanguageStage, merge
 from tests.support.places import SHARED_DATA
 
@@ -146,6 +155,17 @@ def test_langdetect_gives_the_same_answer_every_time():
     text = "Kort tekst som kan være dansk eller norsk, hvem vet."
     answers = {(a.language, a.score) for _ in range(5) if (a := Langdetect().identify(text)) is not None}
     assert len(answers) == 1
+
+
+def test_langdetect_looks_its_numbers_up_in_the_rows_that_it_would_read_itself():
+    theirs, ours = DetectorFactory(), _langdetect()
+    files = sorted(path for path in Path(PROFILES_DIRECTORY).iterdir() if not path.name.startswith("."))
+    theirs.load_json_profile([path.read_text("utf-8") for path in files])
+    assert ours.langlist == theirs.langlist
+    assert ours.word_lang_prob_map.keys() == theirs.word_lang_prob_map.keys()
+    grams = sorted(theirs.word_lang_prob_map)[::7]
+    assert [ours.word_lang_prob_map[gram] for gram in grams] == [theirs.word_lang_prob_map[gram] for gram in grams]
+    assert "never seen" not in ours.word_lang_prob_map
 
 
 def test_py3langid_answers_with_single_precision_as_it_does_with_half():

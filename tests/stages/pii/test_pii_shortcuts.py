@@ -7,6 +7,7 @@ import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.quality.pii_prescan import OfflineEmailRecognizer
 from bench.quality.pii_set import passages
 from crawler.config import from_mapping
 from crawler.document import Document
@@ -16,12 +17,14 @@ from crawler.stages.pii.ids import TRIGGERS
 from crawler.stages.pii.needles import Needles
 from crawler.stages.pii.outline import Outline
 from crawler.stages.pii.page import Page, lower_keeping_offsets
+from crawler.stages.pii.presidio import recogniser
 from crawler.stages.pii.private_words import PRIVATE_WORDS
 from crawler.stages.pii.scan import Candidate, plain_marks
 from crawler.stages.pii.stage import PiiStage
 from crawler.stages.text.words import counts, recount
 
 WORDS = tuple(TRIGGERS)
+EMAIL = OfflineEmailRecognizer()
 ODD = [
     *" \n.-_(x7é٣İſ\u212a\u2028\x1c",
     "  ",
@@ -202,7 +205,7 @@ def test_needles_that_are_in_a_haystack_are_possible(words, text):
 def test_presidio_reads_four_public_numbers_as_a_whole_and_nothing_less_of_others(numbers):
     raw = ".".join(numbers)
     if re.fullmatch(scan.NUMERIC["ipv4"], raw):
-        found = {(one.start, one.end) for one in recognise._IP.analyze(raw, ["IP_ADDRESS"], None)}
+        found = {(one.start, one.end) for one in recogniser("IpRecognizer").analyze(raw, ["IP_ADDRESS"], None)}
         assert found <= {(0, len(raw))}
         assert found or not checks.is_public_address(raw)
 
@@ -243,6 +246,6 @@ def test_a_text_is_counted_again_where_it_changed_or_where_nobody_counted_it():
 )
 def test_addresses_of_mail_are_those_that_presidio_reads(text):
     at = Candidate("email", 0, len(text))
-    read = {(one.start, one.end) for one in recognise._EMAIL.analyze(text, ["EMAIL_ADDRESS"], None)}
+    read = {(one.start, one.end) for one in EMAIL.analyze(text, ["EMAIL_ADDRESS"], None)}
     found = set(recognise._mail_addresses(Page(text, (), None), at))
-    assert {(a, b) for a, b in found if recognise._EMAIL.validate_result(text[a:b])} == read
+    assert {(a, b) for a, b in found if EMAIL.validate_result(text[a:b])} == read

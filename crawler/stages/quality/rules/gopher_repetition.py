@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from crawler.document import DropReason as R
-from crawler.stages.quality.ngrams import Ints, Runs, most_frequent
+from crawler.native import library
+from crawler.native.grams import repetition
+from crawler.stages.quality.ngrams import Ints, Runs, Top, most_frequent
 from crawler.stages.quality.rules.base import (
     LEAST_WORDS,
     TABLE_BAR,
@@ -82,11 +86,11 @@ class GopherRepetition(RuleSet):
     def _n_grams(self, page: Page, found: Findings) -> None:
         numbers, joined, size = _beginning(page)
         lengths = page.vocabulary.lengths[numbers]
-        top = _top_chars(numbers, lengths, [n for n, _ in self.top_n_grams])
-        for n, _ in self.top_n_grams:
+        tops, sizes = [n for n, _ in self.top_n_grams], [n for n, _ in self.duplicate_n_grams]
+        top, repeated = _counted(numbers, joined, lengths, tops, sizes)
+        for n in tops:
             found.measure(f"top_{n}_gram", top.get(n, 0) / size)
-        runs = Runs(joined, lengths)
-        for n, chars in _duplicate_chars(runs, [n for n, _ in self.duplicate_n_grams]):
+        for n, chars in zip(sizes, repeated, strict=True):
             found.measure(f"dup_{n}_gram", chars / size)
 
 
@@ -129,21 +133,26 @@ def _lines(text: str) -> list[str]:
     return [*[""] * text.startswith("\n"), *lines, *[""] * text.endswith("\n")]
 
 
-def _top_chars(numbers: Ints, lengths: Ints, sizes: Sequence[int]) -> dict[int, int]:
+def _counted(
+    numbers: Ints, joined: str, lengths: Ints, tops: Sequence[int], sizes: Sequence[int]
+) -> tuple[dict[int, int], Sequence[int]]:
+    """Characters of the most frequent run of each n of `tops`, and of the repeats among the runs of each of `sizes`."""
+    if (native := library()) is not None:
+        among, ends = [n for n in tops if n <= len(numbers)], np.concatenate(([0], np.cumsum(lengths)))
+        if (found := repetition(native, numbers, joined, ends, tops=among, sizes=sizes)) is not None:
+            return _top_chars(lengths, (Top(n, *where) for n, where in zip(among, found[0], strict=True))), found[1]
+    runs = Runs(joined, lengths)
+    repeats = zip(sizes, runs.repeated(sizes), strict=True)
+    chars = [_chars_of_repeats(runs, n, starts) for n, starts in repeats]
+    return _top_chars(lengths, most_frequent(numbers, tops)), chars
+
+
+def _top_chars(lengths: Ints, tops: Iterable[Top]) -> dict[int, int]:
     """For each n, the characters of the most frequent n-gram (first one wins a tie), joined by spaces, times its count.
 
     As in datatrove it counts even where it stands only once, so very short texts fail.
     """
-    return {
-        top.n: (int(lengths[top.first : top.first + top.n].sum()) + top.n - 1) * top.times
-        for top in most_frequent(numbers, sizes)
-    }
-
-
-def _duplicate_chars(runs: Runs, sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """For each n, the characters of the repeats among the runs of n tokens."""
-    for n, starts in zip(sizes, runs.repeated(sizes), strict=True):
-        yield n, _chars_of_repeats(runs, n, starts)
+    return {top.n: (int(lengths[top.first : top.first + top.n].sum()) + top.n - 1) * top.times for top in tops}
 
 
 def _chars_of_repeats(runs: Runs, n: int, starts: Ints) -> int:
