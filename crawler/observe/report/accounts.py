@@ -148,15 +148,15 @@ class _Adding:
                     self._to("day", name[:10], counts)
                 if kind == "tier":
                     self._whole.update(counts)
-                    self._to("batch", self._batch_of(entry), counts)
-        for name, bins in (entry or {}).get("lengths", {}).items():
+                    self._to("batch", self._batch_of(entry) if entry else SEVERAL, counts)
+        for name, bins in entry.get("lengths", {}).items() if entry else ():
             self._lengths.setdefault(name, Counter()).update(bins)
 
     def _to(self, kind: str, name: str, counts: Counts) -> None:
         self._groups[kind].setdefault(name, Counter()).update(counts)
 
-    def _batch_of(self, entry: Entry | None) -> str:
-        names = {batch.name for made in (entry or {}).get("made_by", []) for batch in self._batches if batch.has(made)}
+    def _batch_of(self, entry: Entry) -> str:
+        names = {batch.name for made in entry.get("made_by", []) for batch in self._batches if batch.has(made)}
         return names.pop() if len(names) == 1 else SEVERAL
 
     def books(self, manifest: Manifest, prices: Prices, targets: Mapping[str, float]) -> Books:
