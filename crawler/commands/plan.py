@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from crawler.config import Config
 
 
-_CUT_OFF = ": its process was killed; `gristmill plan run` goes on with it"
+_CUT_OFF = ": its process, or the run, was killed; `gristmill plan run` goes on with it"
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:

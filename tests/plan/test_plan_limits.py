@@ -55,7 +55,7 @@ def test_what_a_killed_run_without_limits_has_kept_counts_once_there_is_one_and_
         crawl.kill()
         gate.open()
         said = desk.plan("status").out
-        assert "mill: cut off: its process was killed" in said
+        assert "mill: cut off: its process, or the run, was killed" in said
         assert re.search(r"^mill: The crawl was cut off: the worker \S+ was killed; .* is not counted.$", said, re.M)
         kept = desk.facts("status")["crawls"][0]["spent"]["kept"]
         assert 0 < kept < 30
