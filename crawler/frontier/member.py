@@ -10,7 +10,7 @@ rules of a crawl name it: a worker that knows another one is refused, and a memb
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from itertools import pairwise
 from math import floor
 from string import Formatter
 from typing import NamedTuple
@@ -38,11 +38,12 @@ PRIORITY = 2**40
 
 
 class Member(NamedTuple):
-    """A queue member taken apart: its link (which has no priority yet), tries that failed, and holds."""
+    """A queue member taken apart: its link, tries that failed, holds, and the shape of its URL where it was kept."""
 
     link: Link
     attempts: int
     holds: int
+    shape: str
 
 
 def _fields(template: str) -> dict[str, int]:
@@ -51,11 +52,11 @@ def _fields(template: str) -> dict[str, int]:
 
 
 def _pattern(template: str) -> re.Pattern[str]:
-    """What reads a template, with a group for each field."""
-    text, widths = "", _fields(template)
-    for before, name, _, _ in Formatter().parse(template):
+    """What reads a template, with a group for each field; one of any width ends before what stands behind it."""
+    text, widths, fields = "", _fields(template), list(Formatter().parse(template))
+    for (before, name, _, _), (behind, *_) in pairwise([*fields, ("", None, None, None)]):
         width = widths[name or ""]
-        text += f"{re.escape(before)}(?P<{name}>{f'.{{{width}}}' if width else '.*?'})"
+        text += f"{re.escape(before)}(?P<{name}>{f'.{{{width}}}' if width else f'[^{behind}]*' if behind else '.*'})"
     return re.compile(text)
 
 
@@ -91,8 +92,11 @@ def split(member: str) -> tuple[int, int, str]:
     return 0, 0, member
 
 
-def unpack(member: str, scope: str) -> Member:
-    """Inverse of `pack`, with what the scripts put in front. Raises: FrontierError for what cannot be read."""
+def unpack(member: str, scope: str, priority: int = 0) -> Member:
+    """Inverse of `pack`, with what the scripts put in front. Raises: FrontierError for what cannot be read.
+
+    `priority` is the link's; its member does not say it.
+    """
     attempts, holds, rest = split(member)
     given = _read(_READ_LINK if rest.startswith(_VERSION + "l") else _READ_LISTED, rest)
     try:
@@ -102,6 +106,7 @@ def unpack(member: str, scope: str) -> Member:
         link = Link(
             url,
             found=found,
+            priority=priority,
             depth=int(given["depth"]),
             kind=_KIND_OF[given.get("kind", "p")],
             redirects=tuple(unpack_url(one, scope) for one in more),
@@ -112,7 +117,7 @@ def unpack(member: str, scope: str) -> Member:
         )
     except (IndexError, KeyError, ValueError):
         raise _unreadable(member) from None
-    return Member(link, attempts, holds)
+    return Member(link, attempts, holds, given.get("shape", "").strip("."))
 
 
 def lease_of(
@@ -120,10 +125,12 @@ def lease_of(
 ) -> Lease:
     """A lease as the server keeps it. `why`: reasons, a line each. Raises: FrontierError for what cannot be read."""
     given = _read(_READ_LEASE, kept.decode())
-    link, attempts, holds = unpack(given["member"], given["scope"])
+    priority = -floor(float(given["score"]) / PRIORITY)
+    link, attempts, holds, shape = unpack(given["member"], given["scope"], priority)
     return Lease(
         token=token.decode(),
-        link=replace(link, priority=-floor(float(given["score"]) / PRIORITY)),
+        link=link,
+        shape=shape,
         scope=given["scope"],
         attempt=attempts + 1,
         holds=holds,

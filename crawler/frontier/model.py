@@ -66,12 +66,14 @@ class Lease:
     was left when it was handed out (workers died of it): it must be recorded and settled, not fetched. `alone`: a
     worker died with it in hand, so it is fetched and judged with nothing else in hand. `slot` is the politeness slot
     that came with it: milliseconds since the epoch at which the scope may be asked again; `granted_at` its beginning.
-    `visit` is what is remembered of the URL's last fetch, None at its first.
+    `visit` is what is remembered of the URL's last fetch, None at its first. `shape` is that of the URL as it was
+    queued, three letters (`crawler.urls.shape.shape_id`), empty where it was queued without.
     """
 
     link: Link
     token: str = ""
     scope: str = ""
+    shape: str = ""
     attempt: int = 1
     expires_at: float = float("inf")
     granted_at: float = 0.0

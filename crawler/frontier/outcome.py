@@ -46,7 +46,7 @@ def packed_outcome(lease: Lease, kind: str, tokens: float, score: float | None =
     """An outcome as `outcomes.lua` reads it. `score`: 0 to 1, what a model says of the text; None: nothing."""
     link = lease.link
     mark = "-" if link.mark is None else link.mark
-    place = f"{shape_id_of(link.url)}{link.parent or NO_SHAPE}{kind}{min(link.depth, 9)}{mark}"
+    place = f"{lease.shape or shape_id_of(link.url)}{link.parent or NO_SHAPE}{kind}{min(link.depth, 9)}{mark}"
     said = "-" if score is None else f"{score:.4f}"
     sources = f"{link.source or NO_SOURCE}{source_id(link.url)}"
     return f"{place} {tokens:.0f} {said} {sources} {link.url[:MAX_EXAMPLE]}".encode()

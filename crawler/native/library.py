@@ -16,7 +16,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
-VERSION = 4
+VERSION = 5
 """Of the functions and their arguments: `NATIVE_VERSION` of native.h."""
 MODES = ("auto", "off", "required")
 _MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}

@@ -84,12 +84,13 @@ def spelled(link: Link) -> tuple[str, str]:
 @example(Link("https://example.org/5", found="https://example.org/5?", redirects=("http://a.org/?",)), 1, 0)
 def test_a_member_comes_back_as_it_was_and_the_scripts_read_the_same_fields(in_lua, link, attempts, holds):
     scope, member = spelled(link)
+    shape = shape_id_of(link.url) if link.mark is not None else ""
     assert not set("\t\n") & set(member)
-    assert unpack(member, scope) == (link, 0, 0)
+    assert unpack(member, scope) == (link, 0, 0, shape)
     fresh = in_lua(member)
     assert fresh[7:11] == [0, 0, member, member]
     tried = f"{member[0]}{attempts}.{holds}~{member[1:]}"
-    assert unpack(tried, scope) == (link, attempts, holds)
+    assert unpack(tried, scope) == (link, attempts, holds, shape)
     assert split(tried) == (attempts, holds, member)
     depth, shape, parent, mark, run, same_shape, url, tries, parked, rest, joined, again, sitemap = in_lua(tried)
     assert (tries, parked, rest, joined) == (attempts, holds, member, tried if attempts or holds else member)

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NATIVE_VERSION 4 /* counted up with every change of a signature; crawler/native/library.py asks for it */
+#define NATIVE_VERSION 5 /* counted up with every change of a signature; crawler/native/library.py asks for it */
 
 enum { NATIVE_OK = 0, NATIVE_NO_MEMORY = -1, NATIVE_UNUSUAL = -2 };
 

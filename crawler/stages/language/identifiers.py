@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,8 +18,10 @@ import numpy as np
 from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
 from langdetect.lang_detect_exception import LangDetectException
 from py3langid.langid import MODEL_FILE
-from py3langid.langid import LanguageIdentifier as Model
+from py3langid.langid import LanguageIdentifier as LangidModel
 
+from crawler import native
+from crawler.native.visits import Automaton
 from crawler.plugins import registry
 from crawler.stages.language.codes import normal_code
 
@@ -201,10 +203,26 @@ _DIGITS = 4
 """Decimals of langdetect's probability that count: the last bits depend on the order of its sums."""
 
 
+class _Model(LangidModel):  # type: ignore[misc]  # the package has no types
+    """py3langid's, which counts in C where there is a library."""
+
+    @cached_property
+    def _automaton(self) -> Automaton:
+        return Automaton(self.tk_nextmove, self._rowbase, self.tk_output, len(self.nb_ptc))
+
+    def _raw_score(self, text: bytes) -> Any:
+        library = native.library()
+        found = None if library is None else self._automaton.visits(library, text)
+        if found is None or not len(found[0]):
+            return super()._raw_score(text)
+        features, counts = found
+        return np.log1p(counts.astype(np.float32)) @ self.nb_ptc[features] + self.nb_pc
+
+
 @cache
 def _py3langid() -> Any:
     """Its table in single precision: numpy converts half precision slowly, and to the same numbers each time."""
-    model = Model.from_model_file(MODEL_FILE, norm_probs=True)
+    model = _Model.from_model_file(MODEL_FILE, norm_probs=True)
     model.nb_ptc = model.nb_ptc.astype(np.float32)
     return model
 

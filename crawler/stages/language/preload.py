@@ -10,4 +10,4 @@ from crawler.stages.language.openset import read_profiles
 from crawler.stages.language.scripts import chinese
 from crawler.stages.models.preload import preload
 
-preload(Py3Langid, Langdetect, read_profiles, lambda: chinese("語"))
+preload(Py3Langid, Langdetect, read_profiles, lambda: chinese("語"), lambda: Py3Langid().identify("text"))
