@@ -185,7 +185,8 @@ def _claim(config: Config) -> None:
     shard_format(config.storage.shard_format)
     place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
     place.claim()
-    check_ledgers(place)
+    if config.frontier.budget:
+        check_ledgers(place)  # it says what was spent
     warn_of_missing_files(place)
 
 

@@ -37,6 +37,8 @@ def warn_of_missing_files(place: Place) -> None:
             missing[0],
             place.url,
         )
+    for sentence in missing_ledgers(place):
+        logger.warning("%s: %s", place.url, sentence)
 
 
 def writer_of(run: Run) -> str:
