@@ -6,10 +6,15 @@ import re
 import shutil
 
 import psutil
+import pytest
 
 from bench.plan.site import Town, plan_text
+from crawler.config import from_mapping
+from crawler.launch import _claim
+from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from tests.plan.conftest import Desk, Mill, crawl_of
+from tests.support.corpus_folder import Folder
 from tests.support.serving import Gate
 
 
@@ -64,6 +69,18 @@ def test_what_a_killed_run_without_limits_has_kept_counts_once_there_is_one_and_
         assert f"the limit kept:{kept} is reached" in desk.calls[-1].err
         assert Place(str(desk.folder / "corpus")).manifest()["counts"]["kept"] == kept
         assert "cut off" not in desk.plan("status").out
+
+
+def test_a_crawl_with_a_limit_does_not_begin_where_the_ledger_that_says_what_was_spent_has_gone(
+    folder: Folder, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder.filled(range(2))
+    (folder.path / "manifest.d" / "crawl-w1.json").unlink()
+    settings = {"CORPUS_DIR": str(folder.path)}
+    _claim(from_mapping(settings))
+    assert "crawl-w1.json: missing, with what its runs were and have spent" in caplog.text
+    with pytest.raises(StorageError, match=r"crawl-w1.json: missing, .* `gristmill dataset repair"):
+        _claim(from_mapping(settings | {"FRONTIER_BUDGET": "kept:5"}))
 
 
 def test_a_limit_of_a_seed_stops_it_and_a_crawl_without_one_is_complete(desk: Desk, mill: Mill) -> None:
