@@ -70,7 +70,7 @@ def main() -> int:
 
 
 def _ask(question: str, every: list[Example]) -> None:
-    known, unseen = ([one for one in every if half(one.site) == half] for half in (0, 1))
+    known, unseen = ([one for one in every if half(one.site) == part] for part in (0, 1))
     _row(f"{question}, cross-validated", [*every], [])
     _row(question, known, unseen)
     few = []
@@ -87,7 +87,7 @@ def _ask(question: str, every: list[Example]) -> None:
 
 def _perplexity(question: str, every: list[Example]) -> None:
     """English alone: a 3-gram model of good texts, and the ratio of it and one of bad texts."""
-    known, unseen = ([one for one in every if half(one.site) == half and one.language == "en"] for half in (0, 1))
+    known, unseen = ([one for one in every if half(one.site) == part and one.language == "en"] for part in (0, 1))
     started = time.process_time()
     good, bad = (kneser_ney.train([one.text for one in known if one.good == answer]) for answer in (1.0, 0.0))
     spent = time.process_time() - started
@@ -106,7 +106,7 @@ def _perplexity(question: str, every: list[Example]) -> None:
 def _row(name: str, known: list[Example], unseen: list[Example]) -> float | None:
     started = time.process_time()
     try:
-        made: Trained = train(usable(Examples(known), ""))
+        made: Trained = train(usable(Examples(found=known), ""))
     except InputError as error:
         print(f"| {name} | {len(known)} | | {error.problems[0]} | | | | |")
         return None
