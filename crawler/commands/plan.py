@@ -217,8 +217,8 @@ STATUS = Work(
         "finished": ("boolean", "every task of it is done"),
         "crawls": (
             "list of object",
-            "name; spent, by figure, over all runs; limit of all runs, or of this one, that is reached, or empty; "
-            "cut_off: a sentence where the latest run was killed, or empty; "
+            "name; spent, by figure, over all runs; limit of all runs, or of this one, that is reached; "
+            "cut_off: of a killed run; "
             "seeds: seed (domain), state (complete, not begun, not finished, stopped by …), done, waiting of each; "
             "spent, by figure, where seeds are limited",
         ),
