@@ -37,7 +37,6 @@ from crawler.frontier.rules import join_rules
 from crawler.middlewares.addon import problems_of as compliance_problems
 from crawler.number import number_of
 from crawler.pipelines import brought
-from crawler.plan.spent import spent_before
 from crawler.policy.signals import registry as signals
 from crawler.problems import InputError
 from crawler.runtime import apply_environment, load
@@ -53,7 +52,7 @@ from crawler.spiders.behind import warn_if_behind
 from crawler.spiders.rebuild import rebuild_if_lost
 from crawler.stages import chain
 from crawler.statkeys import FATAL
-from crawler.storage.corpus.missing import warn_of_missing_files
+from crawler.storage.corpus.missing import check_ledgers, warn_of_missing_files
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.formats import shard_format
 from crawler.storage.files.place import Place
@@ -200,6 +199,8 @@ def _claim(config: Config) -> None:
     shard_format(config.storage.shard_format)
     place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
     place.claim()
+    if config.frontier.budget:
+        check_ledgers(place)  # it says what was spent
     warn_of_missing_files(place)
 
 
@@ -232,6 +233,8 @@ async def _knock(config: Config, url: str, scope: Scope, *, retry: bool) -> None
             place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
             warn_if_behind(await frontier.counts(), config, place)
         if config.frontier.budget:
+            from crawler.plan.spent import spent_before  # late: few crawls have a budget
+
             spent, of_scopes = await asyncio.to_thread(spent_before, config)
             limits, _ = budget_of(config.frontier.budget)
             await begin_from(frontier, spent, of_scopes if SEED in limits else {})

@@ -1,10 +1,10 @@
 """A real Airflow runs a plan with `dags test`; it is killed at each task and started again while the orphan works.
 
     python -m venv airflow-venv && airflow-venv/bin/pip install 'apache-airflow==3.3.*'
-    python -m bench.plan.airflow airflow-venv
+    python -m bench.plan.airflow airflow-venv [TASK …]
 
-Prints a line for each task: whether everything was fetched once, and the registry is that of an undisturbed run. Exit
-code 1 where not.
+TASK: to be killed at (all, and none). Prints a line for each: whether everything was fetched once, and the registry is
+that of an undisturbed run. Exit code 1 where not.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import orjson
@@ -39,10 +40,10 @@ dag = dag_of({steps!r}, program={program!r}, retries=0)
 """
 
 
-def main(venv: Path) -> int:
+def main(venv: Path, tasks: Sequence[str | None]) -> int:
     """Exit code."""
     failed = 0
-    for task in ("mill", "dataset-verify", "release", None):
+    for task in tasks:
         with tempfile.TemporaryDirectory() as folder, Mill(6) as mill:
             began = time.monotonic()
             wrong = _one(venv.absolute(), Path(folder), mill, task)
@@ -97,4 +98,4 @@ def _one(venv: Path, folder: Path, mill: Mill, task: str | None) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:] or ("mill", "dataset-verify", "release", None)))

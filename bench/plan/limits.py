@@ -30,7 +30,7 @@ KINDS = ("run.kept", "run.money", "run.bytes", "run.fetched", "in_all.money", "s
 
 
 class Ended(NamedTuple):
-    """One run. spent: of what was limited, of the seed that spent most; page: what a worker may spend more."""
+    """One run. spent: of what was limited, of the seed that spent most; page: what the dearest one has cost."""
 
     kind: str
     limit: float
@@ -50,7 +50,6 @@ def run(folder: Path, town: Town, kind: str, number: int, workers: int, size: fl
     before, kept = len(town.log), kept_of(folder)
     had = _spent(figure, town, 0, kept, Counter())
     most = {"run": 0.0, "in_all": had[""], "seed": max(had[site] for site in had if site or len(had) == 1)}[reach]
-    page = float(LARGEST) if figure == "bytes" else 1.0
     bytes_a_page = 2_500
     limit = most + (size * bytes_a_page if figure == "bytes" else size)
     seeds = f"seeds: [{', '.join(town.home(site) for site in range(SITES))}]"
@@ -65,6 +64,7 @@ def run(folder: Path, town: Town, kind: str, number: int, workers: int, size: fl
     start, kept_at_start = (before, kept) if reach == "run" else (0, Counter[str]())
     spent_now = _spent(figure, town, start, kept_of(folder), kept_at_start)
     spent = spent_now[""] if reach != "seed" else max(value for site, value in spent_now.items() if site)
+    page = float(max(one.sent for one in town.log)) if figure == "bytes" else 1.0
     return Ended(kind, limit, spent, page, seconds)
 
 

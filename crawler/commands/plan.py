@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from crawler.config import Config
 
 
+_CUT_OFF = ": its process, or the run, was killed; `gristmill plan run` goes on with it"
+
+
 def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", metavar="PLAN", type=Path, help="the file, such as crawl.yaml")
 
@@ -115,14 +118,15 @@ def _status(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # 
     plan = _checked(opts)
     with inside(plan.folder):
         found = standing(plan, opts.run)
-        begun = plan if found["run"] is None else as_run(plan, found["run"], known_settings())
+        begun = (found["run"] and as_run(plan, found["run"], known_settings())) or plan
         found["crawls"] = [
             {"name": one.name, **seeds_of(one, opts.config_of(one.settings), found["run"] or "")}
             for one in begun.crawls
         ]
     lines = [f"run {found['run']}: {'finished' if found['finished'] else 'not finished'}"] if found["run"] else []
-    lines += [f"{task['name']}: {task['state']}" for task in found["tasks"]]
+    lines += [f"{task['name']}: {task['state']}{_CUT_OFF * (task['state'] == 'cut off')}" for task in found["tasks"]]
     for crawl in found["crawls"]:
+        lines += [f"{crawl['name']}: {crawl['cut_off']}"] * bool(crawl["cut_off"])
         lines += [f"{crawl['name']}: spent {_spent(name, value)}" for name, value in crawl["spent"].items()]
         lines += [f"{crawl['name']}: stopped by {crawl['limit']}"] * bool(crawl["limit"])
         lines += [f"{crawl['name']}: {one['seed']}: {one['state']} ({one['done']:,} done, {one['waiting']:,} wait)"
@@ -213,7 +217,8 @@ STATUS = Work(
         "finished": ("boolean", "every task of it is done"),
         "crawls": (
             "list of object",
-            "name; spent, by figure, over all runs; limit of all runs, or of this one, that is reached, or empty; "
+            "name; spent, by figure, over all runs; limit of all runs, or of this one, that is reached; "
+            "cut_off: of a killed run; "
             "seeds: seed (domain), state (complete, not begun, not finished, stopped by …), done, waiting of each; "
             "spent, by figure, where seeds are limited",
         ),

@@ -14,11 +14,12 @@ from typing import Any, cast
 from crawler.dataset.versions import held
 from crawler.storage.archive.cdxj import index_of, is_archive
 from crawler.storage.corpus.manifest import REWRITER, Ledger
+from crawler.storage.corpus.missing import writer_of, writers_named
 from crawler.storage.corpus.recovery import recover, writers_of_files
 from crawler.storage.corpus.version import is_made_of_others, register
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, FOLDERS, FORMAT, LEDGERS, MANIFEST, Place
-from crawler.storage.types import Entry, LedgerEntry, LedgerFile, Manifest, Run
+from crawler.storage.types import Entry, LedgerEntry, LedgerFile, Manifest
 
 BY = "dataset repair"
 """The operation of a version whose manifest was written again and is another one."""
@@ -90,26 +91,13 @@ def _is_ledger(content: Any) -> bool:
 
 def _writers(place: Place, manifest: Manifest | None) -> set[str]:
     ledgers = {path.stem for path in (place.root / LEDGERS).glob("[!.]*.json")}
-    listed = {entry["writer"] for entry in manifest["files"]} if manifest else set()
-    return ledgers | listed | _named_by_runs(manifest) | writers_of_files(place)
-
-
-def _named_by_runs(manifest: Manifest | None) -> set[str]:
-    """Writers that the runs of a manifest name. A subset has one writer, and lists the runs of its source."""
-    if manifest is None or any(is_made_of_others(run) for run in manifest["runs"]):
-        return set()
-    return {_writer_of(run) for run in manifest["runs"]}
-
-
-def _writer_of(run: Run) -> str:
-    return f"{run['crawl_id']}-{run['worker_id']}"
+    return ledgers | (writers_named(manifest) if manifest else set()) | writers_of_files(place)
 
 
 def _lost(place: Place, manifest: Manifest | None) -> set[str]:
     """Writers whose ledger is not there or cannot be read."""
     lost = set()
-    lineage = {f"{REWRITER}{step['version']:04d}" for step in manifest.get("lineage", [])} if manifest else set()
-    for writer in _writers(place, manifest) | lineage:
+    for writer in _writers(place, manifest):
         try:
             content = place.load_json(f"{LEDGERS}/{writer}.json")
         except StorageError:
@@ -145,7 +133,7 @@ def _ledger_from(manifest: Manifest, writer: str) -> LedgerFile:
     mine = [_without_hashes(entry) for entry in manifest["files"] if entry["writer"] == writer]
     retired = [entry for entry in manifest["retired"] if entry["path"].rpartition("/")[2].startswith(f"{writer}-")]
     subset = any(is_made_of_others(run) for run in manifest["runs"]) and not writer.startswith(REWRITER)
-    runs = [run for run in manifest["runs"] if subset or _writer_of(run) == writer]
+    runs = [run for run in manifest["runs"] if subset or writer_of(run) == writer]
     content: LedgerFile = {"writer": writer, "files": mine, "runs": runs, "retired": retired}
     for step in manifest.get("lineage", []):
         if writer == f"{REWRITER}{step['version']:04d}":

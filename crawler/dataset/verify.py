@@ -21,6 +21,7 @@ from crawler.dataset.rewrite import tidy
 from crawler.document import Reason
 from crawler.storage.corpus.answers import damage_in
 from crawler.storage.corpus.manifest import Ledger, makers_of, merge
+from crawler.storage.corpus.missing import check_ledgers, missing_ledgers
 from crawler.storage.corpus.recovery import local_names, lock_of, recover
 from crawler.storage.corpus.version import register
 from crawler.storage.files.errors import StorageError
@@ -82,6 +83,7 @@ def verify(place: Place) -> Findings:
     findings.beside = without_listed(at_rest, manifest)
     findings.expired = expired_sources(manifest)
     findings.damage += [] if place.remote else _broken_ledgers(place)  # of a store `listed` has read them
+    findings.damage += missing_ledgers(place)
     findings.damage += broken_answers(place)
     for entry in manifest["files"]:
         findings.files += 1
@@ -133,6 +135,7 @@ def finish_dead_writers(place: Place, ended: list[str] | None = None) -> int:
     """
     if place.remote:
         return finish_remote(place)
+    check_ledgers(place)
     tidy(place)
     return len(recover(place, ended=ended))
 

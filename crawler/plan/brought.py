@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -40,10 +40,8 @@ def brought_by(runs: Sequence[Run], sites: int, prices: Prices) -> Brought:
     spent, pages = spent_by(counters, prices), sum(map(judged, counters))
     if not pages:
         return Brought()
-    rejected = [(name.rpartition("/")[2], count) for one in counters for name, count in rejected_by(one).items()]
     kept = sum(one.get(KEPT, 0) for one in counters)
-    asked = kept + sum(count for reason, count in rejected if Reason.of(reason).asked)
-    control = min(max(0.0, (spent.requests or 0) - asked) / max(1, sites), _MOST_CONTROL_FILES)
+    control = min(max(0.0, (spent.requests or 0) - asked_by(counters)) / max(1, sites), _MOST_CONTROL_FILES)
     site_money = control * prices.request
     ends = [datetime.fromisoformat(run["ended"] or run["started"]).timestamp() for run in runs]
     return Brought(
@@ -53,3 +51,10 @@ def brought_by(runs: Sequence[Run], sites: int, prices: Prices) -> Brought:
         site_money,
         max(ends, default=-math.inf) + _KNOWN_SECONDS,
     )
+
+
+def asked_by(counters: Sequence[Mapping[str, int]]) -> int:
+    """Pages that the runs with these counters have asked for, and judged."""
+    rejected = [(name.rpartition("/")[2], count) for one in counters for name, count in rejected_by(one).items()]
+    kept = sum(one.get(KEPT, 0) for one in counters)
+    return kept + sum(count for reason, count in rejected if Reason.of(reason).asked)

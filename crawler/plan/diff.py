@@ -18,9 +18,9 @@ from crawler.frontier.overview import overview
 from crawler.observe.report.costs import Prices
 from crawler.plan.brought import brought_by
 from crawler.plan.model import IN_ALL, RUN, SEED, Crawl, Plan
-from crawler.plan.read import read
 from crawler.plan.seeds import scopes_of
 from crawler.plan.state import Runs
+from crawler.plan.status import as_run
 from crawler.recrawl.visit import Intervals
 from crawler.seeds.arguments import plan_of
 from crawler.seeds.scope import AdmissionReason
@@ -54,11 +54,8 @@ class _Frontier(NamedTuple):
 
 def changes(plan: Plan, known: Collection[str]) -> list[dict[str, str]]:
     """Keys of the plan that differ from the plan of the latest run: key, before, after. Raises: InputError."""
-    runs = Runs(plan)
-    names = runs.names()
-    path = runs.plan_of(names[-1]) if names else None
-    before = _flat(read(path, known)) if path is not None and path.exists() else {}
-    after = _flat(plan)
+    latest = _of_latest_run(plan, known)
+    before, after = _flat(latest) if latest is not None else {}, _flat(plan)
     return [
         {"key": key, "before": before.get(key, ""), "after": after.get(key, "")}
         for key in sorted(before.keys() | after.keys())
@@ -68,10 +65,8 @@ def changes(plan: Plan, known: Collection[str]) -> list[dict[str, str]]:
 
 def raised_caps(plan: Plan, known: Collection[str]) -> list[str]:
     """Sentences on caps of the frontier that are higher than in the plan of the latest run. Raises: InputError."""
-    runs = Runs(plan)
-    names = runs.names()
-    path = runs.plan_of(names[-1]) if names else None
-    before = {crawl.name: crawl.limits for crawl in read(path, known).crawls} if path and path.exists() else {}
+    latest = _of_latest_run(plan, known)
+    before = {crawl.name: crawl.limits for crawl in latest.crawls} if latest is not None else {}
     found = []
     for crawl in plan.crawls:
         for reach in (SEED, IN_ALL):
@@ -85,6 +80,11 @@ def raised_caps(plan: Plan, known: Collection[str]) -> list[str]:
                     "only what is found from now on; for the whole begin with another corpus"
                 )
     return found
+
+
+def _of_latest_run(plan: Plan, known: Collection[str]) -> Plan | None:
+    names = Runs(plan).names()
+    return as_run(plan, names[-1], known) if names else None
 
 
 def _flat(plan: Plan) -> dict[str, str]:

@@ -38,8 +38,8 @@ _PARTS = ("hours", "money")
 """Figures that need no whole number."""
 
 
-def read(path: Path, known: Collection[str]) -> Plan:
-    """Read a plan. known: names of settings that may be set.
+def read(path: Path, known: Collection[str], name: str = "") -> Plan:
+    """Read a plan. known: names of settings that may be set. name: where the plan gives none; empty = of the file.
 
     Raises: InputError listing every problem with file, line and column.
     """
@@ -49,15 +49,16 @@ def read(path: Path, known: Collection[str]) -> Plan:
         raise InputError([f"{path}: expected a plan (docs/plan.md): {error.strerror}"]) from None
     if not data:
         raise InputError([f"{path}: expected a plan of 1 to {MAX_FILE_BYTES:,} bytes (docs/plan.md)"])
-    return parse(data, lambda root: _plan(root, path, hashlib.sha256(data).hexdigest(), known), str(path))
+    written = hashlib.sha256(data).hexdigest()
+    return parse(data, lambda root: _plan(root, path, written, known, name or path.stem), str(path))
 
 
-def _plan(root: Value, path: Path, written: str, known: Collection[str]) -> Plan | None:
+def _plan(root: Value, path: Path, written: str, known: Collection[str], usual: str) -> Plan | None:
     keys = [key.value for key, _ in root.node.value] if root.is_mapping else []
     many = "crawls" in keys
     given = root.mapping(("name", "settings", "crawls", "steps") if many else (*_CRAWL, "steps"),
                          "expected a plan with the keys name, corpus and seeds (docs/plan.md)")  # fmt: skip
-    name = given["name"].text(_name) if "name" in given else path.stem
+    name = given["name"].text(_name) if "name" in given else usual
     shared = _settings(given["settings"], known) if many and "settings" in given else {}
     if many:
         listed = given["crawls"].sequence("expected a list of crawls, each with name, corpus and seeds")

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from crawler.plan import made
@@ -76,7 +76,7 @@ def run(
         runs.begin(name)
         for task in wanted:
             own = lock if only is not None else runs.lock_of(task.name)
-            with _held(own, wait, f"{task.name} is at work", say) if own is not lock else _nothing():
+            with _held(own, wait, f"{task.name} is at work", say) if own is not lock else nullcontext():
                 code = _do(runs, name, task, own, say)
             if code is not None:
                 codes[task.name] = code
@@ -191,11 +191,6 @@ def _held(lock: Lock, wait: bool, busy: str, say: Say) -> Iterator[None]:
         yield
     finally:
         lock.close()
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
 
 
 def _meaning(code: int) -> str:

@@ -29,13 +29,13 @@ def standing(plan: Plan, asked: str | None = None) -> dict[str, Any]:
     return {"run": run, "finished": run is not None and runs.is_finished(run), "tasks": tasks}
 
 
-def as_run(plan: Plan, run: str, known: Collection[str]) -> Plan:
+def as_run(plan: Plan, run: str, known: Collection[str]) -> Plan | None:
     """The plan as this run was begun, or gone on with: whoever changed the file since has not run it yet.
 
-    known: names of settings that may be set. Raises: InputError.
+    known: names of settings that may be set. None where it is not there. Raises: InputError.
     """
     path = Runs(plan).plan_of(run)
-    return read(path, known) if path.exists() else plan
+    return read(path, known, plan.name) if path.exists() else None
 
 
 def versions(task: str | None, plan: Plan, run: str) -> dict[str, str]:

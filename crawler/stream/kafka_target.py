@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from crawler.number import number_of
 from crawler.stream.kafka_client import (
     LARGEST,
     OF_WITHDRAWALS,
@@ -46,6 +47,7 @@ class KafkaTarget:
         looking = {"group.id": "gristmill-stream-sender", "enable.auto.commit": False}
         self._consumer = made("Consumer", {**_shared(common), **looking, "error_cb": self._note})
         self.lanes = partitions_of(self._producer, self._topic, self.url)
+        partitions_of(self._producer, self._topic + OF_WITHDRAWALS, self.url + OF_WITHDRAWALS)  # not first by a refusal
         self._epoch = 0
 
     def close(self) -> None:
@@ -120,7 +122,7 @@ class KafkaTarget:
         self._flush()
         if failed:
             raise StreamError(
-                f"{self.url}: refuses {len(failed):,} messages ({failed[0]}); they are sent again next time"
+                f"{self.url}: refuses {number_of(len(failed), 'message')} ({failed[0]}); all is sent again next time"
             )
         return places
 

@@ -21,7 +21,7 @@ from crawler.dataset.registry.behind import corpora_behind
 from crawler.dataset.supersede import is_failure, is_pending, is_shared, standing_of
 from crawler.dataset.verify import is_final
 from crawler.dataset.withdrawals import WITHDRAWALS
-from crawler.storage.corpus.manifest import merged
+from crawler.storage.corpus.manifest import merged_now
 from crawler.storage.corpus.recovery import writer_of
 from crawler.storage.files.journal import PART, zstd_frames
 from crawler.storage.files.locks import WriterLock
@@ -95,17 +95,7 @@ class Reader:
 
     def standing(self) -> Standing:
         """Where the corpus stands. Raises: StorageError where there is none, or a list of withdrawals is unreadable."""
-        return self._standing(self._manifest())
-
-    def _manifest(self) -> Manifest:
-        """The manifest; of a crawl that has just begun what it would be, for none is written before the first seal."""
-        if not self.place.remote and self.place.load_json(MANIFEST) is None:
-            ledgers = self.place.root / LEDGERS
-            if any(WriterLock(path).is_held() for path in ledgers.glob("*.lock")):
-                return merged([self.place.load_json(f"{LEDGERS}/{path.name}") for path in ledgers.glob("[!.]*.json")])
-        return self.place.manifest()
-
-    def _standing(self, manifest: Manifest) -> Standing:
+        manifest = self._manifest()
         replacing = is_pending(manifest) or is_shared(manifest)
         digest = hashlib.sha256(orjson.dumps([manifest.get("version", 1), replacing, len(manifest["retired"])]))
         if replacing:  # what a run left is settled by reading all of it once more
@@ -120,10 +110,18 @@ class Reader:
         steps = tuple(Step(one["version"], one["operation"], one["counts"].get("released", 0)) for one in lineage)
         return Standing(manifest.get("version", 1), replacing, digest.hexdigest(), steps)
 
+    def _manifest(self) -> Manifest:
+        """The manifest; of a crawl that has just begun what it would be, for none is written before the first seal."""
+        if not self.place.remote and self.place.load_json(MANIFEST) is None:
+            at_work = any(WriterLock(path).is_held() for path in (self.place.root / LEDGERS).glob("*.lock"))
+            if at_work and (begun := merged_now(self.place)) is not None:
+                return begun
+        return self.place.manifest()
+
     def everything(self) -> Iterator[Found]:
         """Every kept record that counts. Raises: StorageError where a file is damaged or goes meanwhile."""
         with ExitStack() as stack:
-            journals = self._open_journals(stack)  # before the manifest: what is sealed meanwhile is in hand
+            journals = open_journals(self.place, stack)  # before the manifest: what is sealed meanwhile is in hand
             manifest = self._manifest()
             self.refusals = Refusals.of([self.place, *corpora_behind([self.place])])
             files = [entry["path"] for entry in manifest["files"] if entry["kind"] in PAGES]
@@ -168,7 +166,7 @@ class Reader:
         None where something has gone, or a file is not what it was: everything has to be read.
         """
         with ExitStack() as stack:
-            journals = self._open_journals(stack)
+            journals = open_journals(self.place, stack)
             manifest = self._manifest()
             listed = {entry["path"] for entry in manifest["files"] if entry["kind"] in PAGES}
             sealed = [*sorted(listed), *(path for path in self._unlisted(manifest) if path not in journals)]
@@ -206,17 +204,6 @@ class Reader:
     def _refuses(self, found: Found) -> bool:
         return self.refusals.of_record(found.record) is not None
 
-    def _open_journals(self, stack: ExitStack) -> dict[str, IO[bytes]]:
-        """Open journals of records by the names that they are sealed with."""
-        found: dict[str, IO[bytes]] = {}
-        for folder in (folder for folder in FOLDERS if folder != ARCHIVE and not self.place.remote):
-            for path in sorted((self.place.root / folder).glob(f"*{PART}")):
-                try:
-                    found[f"{folder}/{path.name.removesuffix(PART)}"] = stack.enter_context(path.open("rb"))
-                except FileNotFoundError:  # sealed this moment: it is listed, or lies there unlisted
-                    continue
-        return found
-
     def _unlisted(self, manifest: Manifest) -> list[str]:
         """Files that a worker has sealed and no manifest lists yet: between the two steps it may have died."""
         if self.place.remote:
@@ -225,6 +212,18 @@ class Reader:
         folders = [folder for folder in FOLDERS if folder != ARCHIVE]
         paths = [f"{folder}/{path.name}" for folder in folders for path in _visible(self.place.root / folder)]
         return [path for path in paths if path not in known and writer_of(path) is not None]
+
+
+def open_journals(place: Place, stack: ExitStack) -> dict[str, IO[bytes]]:
+    """Open journals of records by the names that they are sealed with; none of a remote corpus."""
+    found: dict[str, IO[bytes]] = {}
+    for folder in (folder for folder in FOLDERS if folder != ARCHIVE and not place.remote):
+        for path in sorted((place.root / folder).glob(f"*{PART}")):
+            try:
+                found[f"{folder}/{path.name.removesuffix(PART)}"] = stack.enter_context(path.open("rb"))
+            except FileNotFoundError:  # sealed this moment: it is listed, or lies there unlisted
+                continue
+    return found
 
 
 def _visible(folder: Path) -> list[Path]:

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from crawler.dataset.verify import fix, verify
+from crawler.dataset.repair import repair
+from crawler.dataset.verify import finish_dead_writers, fix, verify
 from crawler.document import DropReason
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
@@ -78,6 +79,21 @@ def test_a_ledger_that_is_cut_short_is_damage(folder, kept):
     ledger.write_bytes(ledger.read_bytes()[:100])
     [damage] = check(folder).damage
     assert damage.startswith(f"manifest.d/{ledger.name}: not JSON") and "gristmill dataset repair" in damage
+
+
+def test_a_ledger_that_has_gone_is_damage_and_nothing_is_merged_without_it_until_it_is_back(folder, kept):
+    write(folder, "w1", kept=[kept(1)])
+    write(folder, "w2", kept=[kept(2)])
+    place, manifest = Place(str(folder.path)), (folder.path / "manifest.json").read_bytes()
+    (folder.path / "manifest.d" / "crawl-w2.json").unlink()
+    [damage] = check(folder).damage
+    assert damage.startswith("manifest.d/crawl-w2.json: missing, with what its runs were and have spent; restore it")
+    with pytest.raises(StorageError, match=r"manifest.d/crawl-w2.json: missing"):
+        finish_dead_writers(place)
+    assert (folder.path / "manifest.json").read_bytes() == manifest
+    repair(place)
+    assert check(folder).damage == []
+    assert (folder.path / "manifest.json").read_bytes() == manifest
 
 
 def test_a_page_delivered_twice_is_there_once_after_fix(folder, kept):

@@ -5,8 +5,17 @@ from __future__ import annotations
 import re
 import shutil
 
+import psutil
+import pytest
+
 from bench.plan.site import Town, plan_text
+from crawler.config import from_mapping
+from crawler.launch import _claim
+from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
 from tests.plan.conftest import Desk, Mill, crawl_of
+from tests.support.corpus_folder import Folder
+from tests.support.serving import Gate
 
 
 def pages(mill: Mill) -> int:
@@ -36,6 +45,42 @@ def test_a_limit_of_each_run_and_one_of_all_stop_real_crawls_and_the_status_name
         shutil.rmtree(desk.folder / "corpus" / "frontier")
         assert desk.plan("run", "--run", "three").code == 0, desk.calls[-1].err
         assert len(mill.log) <= 17, "a frontier that was lost began to count at nothing"
+
+
+def test_what_a_killed_run_without_limits_has_kept_counts_once_there_is_one_and_the_status_says_so(desk: Desk) -> None:
+    with Mill(30) as mill:
+        gate = mill.gate = Gate(9)
+        desk.write(crawl_of(mill))
+        first = desk.begin("plan", "run", "plan.yaml")
+        journals = desk.folder / "corpus" / "shards"
+        first.until(lambda: gate.standing and sum(path.stat().st_size for path in journals.glob("*.part")))
+        crawl = psutil.Process(first.process.pid).children()[0]
+        first.process.kill()
+        first.end()
+        crawl.kill()
+        gate.open()
+        said = desk.plan("status").out
+        assert "mill: cut off: its process, or the run, was killed" in said
+        assert re.search(r"^mill: The crawl was cut off: the worker \S+ was killed; .* is not counted.$", said, re.M)
+        kept = desk.facts("status")["crawls"][0]["spent"]["kept"]
+        assert 0 < kept < 30
+        desk.write(crawl_of(mill) + f"limits: {{in_all: {{kept: {kept}}}}}\n")
+        assert desk.plan("run").code == 0, desk.calls[-1].err
+        assert f"the limit kept:{kept} is reached" in desk.calls[-1].err
+        assert Place(str(desk.folder / "corpus")).manifest()["counts"]["kept"] == kept
+        assert "cut off" not in desk.plan("status").out
+
+
+def test_a_crawl_with_a_limit_does_not_begin_where_the_ledger_that_says_what_was_spent_has_gone(
+    folder: Folder, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder.filled(range(2))
+    (folder.path / "manifest.d" / "crawl-w1.json").unlink()
+    settings = {"CORPUS_DIR": str(folder.path)}
+    _claim(from_mapping(settings))
+    assert "crawl-w1.json: missing, with what its runs were and have spent" in caplog.text
+    with pytest.raises(StorageError, match=r"crawl-w1.json: missing, .* `gristmill dataset repair"):
+        _claim(from_mapping(settings | {"FRONTIER_BUDGET": "kept:5"}))
 
 
 def test_a_limit_of_a_seed_stops_it_and_a_crawl_without_one_is_complete(desk: Desk, mill: Mill) -> None:

@@ -108,6 +108,8 @@ def test_what_a_killed_step_left_is_made_again_unless_it_stands_whole(desk: Desk
     before = {path: path.stat().st_mtime_ns for path in release.rglob("*") if path.is_file()}
     if not whole:
         (release / "export.json").unlink()
+    said = desk.plan("status").out
+    assert "release: cut off: its process, or the run, was killed; `gristmill plan run` goes on with it\n" in said
     done = desk.plan("run", "--run", "r")
     assert done.code == 0, done.err
     after = {path: path.stat().st_mtime_ns for path in release.rglob("*") if path.is_file()}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import redis
 
 from crawler.config import from_mapping
+from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.records import record_of
@@ -48,6 +51,24 @@ def test_a_corpus_in_a_store_is_sent_once_it_is_uploaded_and_the_table_is_the_ex
     second.close()
     assert line.send() == {"record": 10}
     assert assert_equal(line) == 40
+
+
+def test_a_server_with_a_password_takes_the_stream_of_who_has_it_in_the_environment(
+    server: EmbeddedServer, folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.filled(range(3))
+    with contextlib.closing(redis.Redis.from_url(server.url)) as client:
+        client.config_set("requirepass", "Sesame/7@")
+    line = Line(folder.path, stream_at(server.url), tmp_path)
+    with pytest.raises(FrontierError, match="refuses the user or the password"):
+        line.send()
+    monkeypatch.setenv("STREAM_PASSWORD", "Sesame/8@")
+    with pytest.raises(FrontierError, match="refuses the user or the password") as caught:
+        line.send()
+    assert "Sesame" not in str(caught.value)
+    monkeypatch.setenv("STREAM_PASSWORD", "Sesame/7@")
+    assert line.send()["record"] == 3
+    assert assert_equal(line) == 3
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 import redis
 
 from crawler.dataset.exclude import Wish, withdraw
-from crawler.dataset.rewrite import Release, rewrite
+from crawler.dataset.rewrite import Holding, Rejection, Release, rewrite
 from crawler.dataset.select import Selection, select
 from crawler.dataset.supersede import supersede
 from crawler.dataset.versions import Cause
@@ -173,6 +173,51 @@ def test_an_operation_that_changes_records_while_it_is_followed_is_told(line, fo
         sender.tell()
 
     assert line.sending(follow) == {"begin": 1, "record": 5, "complete": 1, "replace": 4, "remove": 1}
+    assert assert_equal(line) == 4
+
+
+def test_a_corpus_that_is_judged_again_while_it_is_followed_stays_the_table(line, folder, kept, rejected):
+    corpus = folder.opened()
+    for number in range(5):
+        corpus.keep(kept(number))
+    corpus.reject(rejected(5, DropReason.LOW_QUALITY, text="A text that other settings keep. " * 5))
+    corpus.close()
+
+    def decide(record):  # all that `dataset rejudge` may answer
+        if record["url"].endswith("/1"):
+            return Rejection(rejected(1, DropReason.LOW_QUALITY, crawled_at=record["crawled_at"]))
+        if record["url"].endswith("/2"):
+            return Holding(rejected(2, Reason.of("held_pii"), crawled_at=record["crawled_at"]))
+        if record["url"].endswith("/3"):
+            return record | {"quality_score": 0.5}
+        return Release(kept(5)) if record["url"].endswith("/5") else record
+
+    def follow(sender):
+        sender.tell()
+        cause = Cause("dataset rejudge", "judged again", NOW)
+        rewrite(Place(str(folder.path)), decide, cause, folders=("shards", "held", "rejected"), mixed=True)
+        sender.tell()
+
+    told = line.sending(follow)
+    assert (told["replace"], told["remove"], told["release"]) == (1, 2, 1)
+    assert assert_equal(line) == 4
+
+
+def test_a_corpus_whose_replaced_records_are_taken_out_while_it_is_followed_stays_the_table(line, folder, kept):
+    folder.filled(range(4))
+
+    def follow(sender):
+        sender.tell()
+        corpus = folder.opened("w2")
+        corpus.keep(kept(1, crawled_at=SECOND, text="Another text of this page. " * 5))
+        corpus.note({"recrawl/changed": 1})
+        corpus.commit()
+        sender.tell()
+        corpus.close()
+        supersede(Place(str(folder.path)), now=NOW)
+        sender.tell()
+
+    assert line.sending(follow) == {"begin": 1, "record": 4, "complete": 1, "replace": 1}
     assert assert_equal(line) == 4
 
 

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import signal
+import subprocess
+import sys
 
 import pytest
 import redis
 
 from crawler.config import from_mapping
+from crawler.frontier.operate import with_frontier
 from crawler.operations.seed_topic import pour
+from crawler.scheduler.start_urls import StartUrls
 from crawler.server.errors import FrontierMisconfigured
 from crawler.stream.message import StreamError
 from tests.support.kafka import mock_cluster
+from tests.support.places import PROJECT
+from tests.support.process import clean_environment, options
 
 confluent_kafka = pytest.importorskip("confluent_kafka", reason="confluent-kafka is optional")
 KEY = "corpus:start_urls"
@@ -59,6 +66,35 @@ def test_what_cannot_be_put_is_read_again(broker, redis_url, tmp_path):
         client.delete(KEY)
         assert poured(broker, redis_url, tmp_path).facts["queued"] == 1
         assert client.lrange(KEY, 0, -1) == [b"https://example.org/1"]
+
+
+DIES = """
+import os, signal, sys
+from crawler.commands.gristmill import main
+from crawler.stream.seed_topic import SeedTopic
+SeedTopic.done = lambda topic: os.kill(os.getpid(), signal.SIGKILL)
+sys.exit(main())
+"""
+
+
+def test_a_command_that_is_killed_before_it_confirms_leaves_each_seed_once_in_the_frontier(broker, redis_url, tmp_path):
+    seeds = {f"https://example.org/{number}" for number in range(8)}
+    produce(broker, *map(str.encode, seeds))
+    settings = {"CORPUS_DIR": str(tmp_path / "corpus"), "REDIS_URL": redis_url}
+    words = ["seed", "--topic", f"kafka://{broker.address}/seeds", *options(settings)]
+    killed = subprocess.run([sys.executable, "-c", DIES, *words], cwd=PROJECT, env=clean_environment(), check=False)
+    assert killed.returncode == -signal.SIGKILL
+    with contextlib.closing(redis.Redis.from_url(redis_url)) as client:
+        waiting = client.llen(KEY)
+    assert 0 < waiting <= 8
+    assert poured(broker, redis_url, tmp_path).facts["queued"] == 8, "nothing was confirmed"
+
+    async def work(frontier):
+        door = StartUrls(frontier.connection, KEY, lambda url: True, frontier.put)
+        assert await door.take() == waiting + 8
+        return (await frontier.counts()).seen
+
+    assert with_frontier(from_mapping(settings), work) == 8
 
 
 def test_a_redis_stream_is_for_the_workers_to_read(broker, redis_url, tmp_path):

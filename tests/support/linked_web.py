@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Self
 
 from tests.support.serving import Gate, Handler, LoopbackServer
 
@@ -39,7 +40,7 @@ class Web:
     def paths(self) -> list[str]:
         return [path for path, _, _ in self.log]
 
-    def __enter__(self) -> Web:
+    def __enter__(self) -> Self:
         self._server.start()
         return self
 

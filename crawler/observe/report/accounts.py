@@ -92,18 +92,31 @@ def targets_of(config: ReportConfig) -> dict[str, float]:
 
 
 def read(
-    place: Place, prices: Prices | None = None, targets: Mapping[str, float] | None = None, *, reread: bool = False
+    place: Place,
+    prices: Prices | None = None,
+    targets: Mapping[str, float] | None = None,
+    *,
+    reread: bool = False,
+    manifest: Manifest | None = None,
+    unsealed: counting.Accounts | None = None,
 ) -> Books:
     """The accounts of a corpus, from its manifest.
 
     reread: read the records of files whose entries have no accounts, or not all domains; else such files are counted
-    as `uncounted`, and domains beyond the listed ones together. Raises: StorageError where a file is damaged.
+    as `uncounted`, and domains beyond the listed ones together. manifest: None = that of the corpus; unsealed: records
+    that no file of it holds yet. Raises: StorageError where a file is damaged.
     """
-    manifest = place.manifest()
+    manifest = place.manifest() if manifest is None else manifest
     adding = _Adding(batches_of(manifest["runs"]))
+    if unsealed is not None:
+        adding.add(unsealed.entry())
     for entry in manifest["files"]:
-        if entry["kind"] in PAGES:
-            adding.add(entry, _accounts_of(place, entry, reread=reread))
+        if entry["kind"] not in PAGES:
+            continue
+        if (found := _accounts_of(place, entry, reread=reread)) is None:
+            adding.uncounted += entry["documents"]
+        else:
+            adding.add(found, entry)
     return adding.books(manifest, prices or Prices(), targets or {})
 
 
@@ -125,12 +138,9 @@ class _Adding:
         self._groups: dict[str, dict[str, Counter[str]]] = {by: {} for by in (*BY, "time")}
         self._whole: Counter[str] = Counter()
         self._lengths: dict[str, Counter[str]] = {}
-        self._uncounted = 0
+        self.uncounted = 0
 
-    def add(self, entry: Entry, found: dict[str, dict[str, Counts]] | None) -> None:
-        if found is None:
-            self._uncounted += entry["documents"]
-            return
+    def add(self, found: dict[str, dict[str, Counts]], entry: Entry | None = None) -> None:
         for kind, groups in found.items():
             for name, counts in groups.items():
                 self._to(kind, name, counts)
@@ -138,8 +148,8 @@ class _Adding:
                     self._to("day", name[:10], counts)
                 if kind == "tier":
                     self._whole.update(counts)
-                    self._to("batch", self._batch_of(entry), counts)
-        for name, bins in entry.get("lengths", {}).items():
+                    self._to("batch", self._batch_of(entry) if entry else SEVERAL, counts)
+        for name, bins in entry.get("lengths", {}).items() if entry else ():
             self._lengths.setdefault(name, Counter()).update(bins)
 
     def _to(self, kind: str, name: str, counts: Counts) -> None:
@@ -171,7 +181,7 @@ class _Adding:
         series = [account("time", name, counts) for name, counts in sorted(times.items()) if name]
         lengths = {name: dict(bins) for name, bins in self._lengths.items()}
         return Books(
-            Account("(all)", self._whole, total, tokens), groups, series, self._uncounted, lengths, prices.shown
+            Account("(all)", self._whole, total, tokens), groups, series, self.uncounted, lengths, prices.shown
         )
 
 

@@ -142,6 +142,19 @@ def merge(place: Place) -> Manifest:
     return _merge_remote(place) if place.remote else _merge_local(place)
 
 
+def merged_now(place: Place) -> Manifest | None:
+    """What `merge` would write at this moment; None where no writer has begun.
+
+    `manifest.json` is as old as the last sealed file: of a worker at work, or that was killed, its ledger knows more.
+    Raises: StorageError naming a ledger that cannot be read.
+    """
+    if place.remote:
+        ledgers: list[LedgerFile | None] = list(ledgers_of(place))
+    else:
+        ledgers = [place.load_json(f"{LEDGERS}/{name}") for name in _ledger_names(place)]
+    return merged(ledgers) if ledgers else None
+
+
 def ledgers_of(place: Place) -> list[LedgerFile]:
     """The ledgers of every writer of a remote corpus. Raises: StorageError naming one that cannot be read."""
     return cast("list[LedgerFile]", place.load_all(LEDGERS, sorted(_ledger_states(place))))
@@ -166,7 +179,7 @@ def _merge_local(place: Place) -> Manifest:
     lock = WriterLock(place.root / LEDGERS / ".merge.lock")
     lock.acquire(wait=True)
     try:
-        manifest = merged([place.load_json(f"{LEDGERS}/{name}") for name in _ledger_names(place)])
+        manifest = merged_now(place) or merged([])
         place.save_json(MANIFEST, manifest)
         for draft in place.root.glob(f".{MANIFEST}.*.tmp"):  # only who holds the lock writes one
             draft.unlink()

@@ -41,7 +41,7 @@ def dag_of(steps: str | Path, *, program: str = "gristmill", retries: int = 3, *
     hold (exit code 3) and a wrong call (2) fail at once; everything else is tried again `retries` times.
     Raises: ValueError.
     """
-    from airflow.exceptions import AirflowFailException
+    from airflow.exceptions import AirflowFailException, AirflowSkipException
     from airflow.providers.standard.operators.bash import BashOperator
     from airflow.sdk import DAG
 
@@ -51,14 +51,8 @@ def dag_of(steps: str | Path, *, program: str = "gristmill", retries: int = 3, *
         def execute(self, context: Any) -> Any:
             try:
                 return super().execute(context)
-            except self.skipped as error:
+            except AirflowSkipException as error:
                 raise AirflowFailException("the call is wrong, or a gate does not hold: see the log above") from error
-
-        @property
-        def skipped(self) -> type[Exception]:
-            from airflow.exceptions import AirflowSkipException
-
-            return AirflowSkipException
 
     plan = plan_of(steps)
     arguments = {"dag_id": f"gristmill_{plan['plan']}", "schedule": None, "catchup": False, "max_active_runs": 1, **dag}
