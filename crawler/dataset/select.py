@@ -153,8 +153,9 @@ def select(
     if first is None:
         raise StorageError(f"no document of {counts['read']:,} meets every condition; nothing was written")
     with ExitStack() as stack:
-        stack.callback(take_back, target, existed=target.root.exists())
+        existed = target.root.exists()
         target.begin("gristmill dataset select")
+        stack.callback(take_back, target, existed=existed)
         inherit([(source, manifest_sha256)], target)
         ledger = Ledger(target, WRITER)
         shards = _writer(target, ledger, files, max_bytes, max_documents)

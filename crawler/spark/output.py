@@ -102,9 +102,9 @@ class Output:
         if self.place.listing(""):
             raise StorageError(f"{self.place.url}: expected an empty or new folder for the corpus of this job")
         with ExitStack() as stack:
-            if not self.place.remote:
-                stack.callback(take_back, self.place, existed=self.place.root.exists())
+            existed = self.place.root.exists()
             self.place.begin(COMMAND)
+            stack.callback(take_back, self.place, existed=existed)
             inherit(((each, _hash(each)) for each in self._refusing), self.place)
             self._stack = stack.pop_all()
         return self

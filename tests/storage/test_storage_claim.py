@@ -115,3 +115,12 @@ def test_a_claim_that_vanished_from_the_store_is_made_again(store, tmp_path):
     assert place.content("manifest.d/.w.claim") == b"mine"
     claim.release()
     assert place.listing("manifest.d") == []
+
+
+def test_of_two_commands_that_make_a_corpus_in_one_new_folder_one_is_refused_and_removes_nothing(tmp_path):
+    first, second = Place(str(tmp_path / "new")), Place(str(tmp_path / "new"))
+    first.begin("gristmill dataset select")
+    with pytest.raises(StorageError, match="`gristmill dataset select` is at work or was cut off here"):
+        second.begin("gristmill dataset merge")
+    first.put("manifest.json", b"{}")
+    assert (tmp_path / "new" / "manifest.json").exists()

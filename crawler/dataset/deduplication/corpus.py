@@ -48,8 +48,9 @@ def write(duplicates: Duplicates, target: Place, *, now: float) -> Run:
     files = [entry for manifest in manifests.values() for entry in manifest["files"] if entry["kind"] == SHARDS]
     archives = Archives()
     with ExitStack() as stack:
-        stack.callback(take_back, target, existed=target.root.exists())
+        existed = target.root.exists()
         target.begin("gristmill dataset dedup")
+        stack.callback(take_back, target, existed=existed)
         inherit([(place, manifest_hash(place)) for place in {each.url: each for each in places}.values()], target)
         ledger = Ledger(target, WRITER)
         shards = _writer(target, ledger, files, duplicates.config)

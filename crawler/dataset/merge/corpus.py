@@ -64,8 +64,9 @@ def merge_corpora(
         check_apart(target, place)
     sources = sources_of(places)
     with ExitStack() as stack:
-        stack.callback(take_back, target, existed=target.root.exists())
+        existed = target.root.exists()
         target.begin("gristmill dataset merge")
+        stack.callback(take_back, target, existed=existed)
         work = _Merge(sources, target, config, progress)
         work.choose(now)
         work.bring_archives(leave=leave_archives)

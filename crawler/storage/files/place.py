@@ -150,10 +150,21 @@ class Place:
     def begin(self, command: str) -> None:
         """Claim the folder for a command that makes a corpus of others: until `finish` it is none.
 
-        Raises: StorageError as `claim`.
+        Raises: StorageError as `claim`, and where another command has begun on this machine's folder.
         """
         self.claim()
-        self.put(UNFINISHED, f"{command} makes a corpus here\n".encode())
+        said = f"{command} makes a corpus here\n".encode()
+        if self.remote:
+            self.put(UNFINISHED, said)
+            return
+        try:
+            with (self.root / UNFINISHED).open("xb") as file:
+                file.write(said)
+        except FileExistsError:
+            self.check_finished()
+            raise StorageError(f"{self.url}: another command makes a corpus here: give another folder") from None
+        except OSError as error:
+            raise unmade("CORPUS_DIR=", self.root, error) from error
 
     def finish(self) -> None:
         """The manifest stands. Raises: StorageError."""
