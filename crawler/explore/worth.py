@@ -1,4 +1,4 @@
-"""Beside *Learn*: does a model learn more from the version that was applied than from the one before? (docs/trial.md)
+"""Does a model learn more from the version that *Learn* has applied than from the one before? (docs/trial.md)
 
 A trial in a thread of this process; its held-out texts are those that the server was started with.
 """

@@ -131,6 +131,10 @@ def test_the_example_of_an_operation_works(scrapy, corpus, tmp_path, words):
     archive = next((tmp_path / "corpus" / "archive").glob("*.warc.gz"))
     first = archive.with_name(archive.name.removesuffix(".warc.gz") + ".cdxj").read_bytes().splitlines()[0]
     (tmp_path / "index.cdxj").write_bytes(first)
+    (tmp_path / "wiki-20260101-pages-articles.xml").write_text(
+        "<mediawiki><siteinfo><base>https://wiki.example/wiki/Main</base></siteinfo>"
+        "<page><title>Pear</title><ns>0</ns><revision><text>A pear.</text></revision></page></mediawiki>"
+    )
     rows = [
         {"canonical_url": r["canonical_url"], "doc_id": r["doc_id"], "topic": "owls"} for r in read_corpus("corpus")
     ]

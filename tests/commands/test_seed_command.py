@@ -97,7 +97,11 @@ def test_without_a_server_the_folder_of_the_corpus_gets_the_seeds(crawl: str, tm
         (["-a", "url=b.org"], "error: url: expected an http(s) URL, found 'b.org'; did you mean 'https://b.org'?\n"),
         (["-a", "urls=https://b.org/"], "error: urls: unknown argument; did you mean 'url'?\n"),
         (["-a", "seeds=none.txt"], "error: seeds=none.txt: no such file: check the path (now in {folder})\n"),
-        ([], "error: nothing to seed: give -a url=…, -a sitemap=…, -a seeds=FILE, -a allowlist=FILE or -a api=FILE\n"),
+        (
+            [],
+            "error: nothing to seed: "
+            "give -a url=…, -a sitemap=…, -a seeds=FILE, -a allowlist=FILE, -a api=FILE or -a oai=…\n",
+        ),
         (
             ["-a", "url=https://b.org/", "-s", "DOWNLOAD_DELAY=-1"],
             "error: DOWNLOAD_DELAY='-1': expected at least 0\n",

@@ -7,7 +7,8 @@ import gzip
 import pytest
 
 from crawler.config import from_mapping
-from crawler.spark.partition import judge
+from crawler.spark.inputs import ARCHIVED, Input
+from crawler.spark.partition import is_read, judge
 from tests.stages.documents.office_maker import TYPES, docx, epub
 from tests.stages.documents.pdf_maker import pdf_of, text_pages, xmp_of
 from tests.stages.documents.test_documents_hostile import locked, picture
@@ -140,7 +141,8 @@ def test_a_replay_and_the_batch_job_give_the_same_records(crawled, tmp_path):
     config = from_mapping({"CORPUS_DIR": str(tmp_path / "spark"), "QUALITY_RULES": "", "QUALITY_MIN_SCORE": 0,
                            "LANGUAGE_MIN_SCORE": 0, "PII_PERSON": "off", **SETTINGS})  # fmt: skip
     archives = sorted(str(path) for path in (crawled.folder / "archive").glob("*.warc.gz"))
-    batch = {judged.doc.url: judged.doc for judged in judge(config, enumerate(archives))}
+    files = [(number, Input(ARCHIVED, path)) for number, path in enumerate(archives)]
+    batch = {judged.doc.url: judged.doc for judged in judge(config, files) if not is_read(judged)}
     for url, record in crawled.kept.items():
         other = again.kept[url]
         assert {n: v for n, v in record.items() if n not in OF_THE_RUN} == {

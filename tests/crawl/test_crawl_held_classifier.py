@@ -15,7 +15,8 @@ from crawler.dataset.verify import verify
 from crawler.frontier.rejudged import judge_again
 from crawler.observe.report.summary import summarise
 from crawler.operations.export import WORK as EXPORT
-from crawler.spark.partition import finish, judge
+from crawler.spark.inputs import ARCHIVED, Input
+from crawler.spark.partition import finish, is_read, judge
 from crawler.stages.classify.model import open_classifier
 from crawler.storage.files.place import HELD, Place
 from tests.classify.conftest import SOLD, line_of, text_of
@@ -159,7 +160,8 @@ def test_a_withdrawal_reaches_it(corpus):
 def test_a_batch_job_says_the_same(corpus, models):
     archives = [f"{corpus.url}/archive/{name}" for name in corpus.listing("archive") if name.endswith(".gz")]
     config = from_mapping(with_model(models, "below") | {"WORKER_ID": "w"})
-    done = [finish(config, one) for number, path in enumerate(archives) for one in judge(config, [(number, path)])]
+    files = [(number, Input(ARCHIVED, path)) for number, path in enumerate(archives)]
+    done = [finish(config, one) for one in judge(config, files) if not is_read(one)]
     found = {orjson.loads(one.json)["url"]: one for one in done}
     assert {url for url, one in found.items() if one.kind == "held/classifier"} == ODD
     assert {url: orjson.loads(found[url].json)["detail"] for url in ODD} == {

@@ -94,7 +94,9 @@ SILENT: dict[str, tuple[str, ...]] = {
     "dataset verify": ("corpus", "--fix corpus"),
 }
 """Calls that tell of no single page."""
-NO_CORPUS = {"llm caption", "classify card", "classify import", "dataset captures", "dataset duplicates"}
+NO_CORPUS = {
+    "llm caption", "classify card", "classify import", "dataset captures", "dataset duplicates", "dataset mediawiki",
+}  # fmt: skip
 STATES = ("there", "cut off", "withdrawn")
 
 

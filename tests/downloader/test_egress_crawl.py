@@ -206,9 +206,10 @@ def test_a_proxy_that_is_away_until_the_crawl_stops_spends_no_budget_and_counts_
             "COST_REQUEST": 1,
             "FRONTIER_BUDGET": "fetched:13,money:40",
             "LOG_FILE": tmp_path / "log",
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
         }
         running = start_crawl(folder, urls, web.port, **settings)
-        gate.wait(1)
+        gate.wait(3)  # every site has one request in hand, and no other one is under way
         proxy.kill()
         gate.open()
         away = finished(folder, running)

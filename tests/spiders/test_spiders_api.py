@@ -203,7 +203,9 @@ def test_a_bad_file_is_told_before_anything_starts(tmp_path: Path) -> None:
         done = run(tmp_path / "corpus", web, "corpus", "-a", f"api={file}")
         assert web.connected == []
     assert done.returncode != 0
-    assert f"{file}:4:14: pages.by: expected one of none, page, offset, cursor, link, found 'pages'" in done.log
+    assert (
+        f"{file}:13:14: pages.by: expected one of none, page, offset, cursor, link, header, found 'pages'" in done.log
+    )
 
 
 def test_a_crawl_of_a_source_that_was_stopped_goes_on_without_the_file(tmp_path: Path) -> None:

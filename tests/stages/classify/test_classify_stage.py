@@ -20,6 +20,7 @@ from crawler.config import ConfigError, from_mapping
 from crawler.document import Document, DropReason
 from crawler.documents.from_archive import document_from_archive
 from crawler.problems import InputError
+from crawler.spark.inputs import ARCHIVED, Input
 from crawler.spark.partition import finish, judge
 from crawler.stages.chain import Chain, problems
 from crawler.stages.classify.model import Weights, open_classifier, packed
@@ -124,7 +125,7 @@ def test_chain_replay_and_batch_job_give_the_same_score_and_verdict(tmp_path, mo
     docs = [chain.run(document_from_archive(one, config)) for one in read_archive(str(archive))]
     scores = {doc.url: doc.classifier_scores for doc in docs}
     assert all(set(found) == {"all"} for found in scores.values()) and bad
-    [judged, *_] = judge(config, [(0, str(archive))])
+    [judged, *_] = judge(config, [(0, Input(ARCHIVED, str(archive)))])
     batch = orjson.loads(finish(config, judged).json)
     assert batch["classifier_scores"] == scores[batch["url"]]
     folder = tmp_path / "corpus"

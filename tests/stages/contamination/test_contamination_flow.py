@@ -10,6 +10,7 @@ import pytest
 from crawler.config import from_mapping
 from crawler.document import DropReason
 from crawler.documents.from_archive import document_from_archive
+from crawler.spark.inputs import ARCHIVED, Input
 from crawler.spark.partition import finish, judge
 from crawler.stages.chain import Chain
 from crawler.storage.archive.reader import read_archive
@@ -46,7 +47,7 @@ def test_chain_replay_and_batch_job_give_the_same_verdict(tmp_path, archive, qui
     start, end = map(int, re.search(r"characters (\d+)-(\d+)", dirty.verdict.detail).groups())
     assert dirty.text[start:end] == QUESTION.upper()
     assert dirty.signature == b"", "the index of duplicates never sees it"
-    [judged, _] = judge(config, [(0, str(archive))])
+    [judged, *_] = judge(config, [(0, Input(ARCHIVED, str(archive)))])
     by_batch = orjson.loads(finish(config, judged).json)
     folder = tmp_path / "corpus"
     arguments = ("-a", f"archive={archive}", "-s", f"CORPUS_DIR={folder}", "-s", f"EVAL_SETS={quiz}")
