@@ -13,7 +13,6 @@ import datetime
 import json
 import sys
 import tempfile
-import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -141,11 +140,6 @@ def report(sets: Sequence[Served], costs: Mapping[str, Mapping[str, float]], pag
         "",
         *(line for one in sets for r in one.results for line in _parts(one.name, r)),
     ]
-    for one in sets:
-        r = one.results[0]
-        reasons = ", ".join(f"{reason} {count}" for reason, count in r.verdicts.most_common() if reason != "kept")
-        said = f"Rejected by {r.name} ({one.name}): {reasons or 'nothing'}."
-        lines += [textwrap.fill(said, 118, break_on_hyphens=False), ""]
     if costs:
         rows = {name: None for some in costs.values() for name in some}
         lines += [f"| CPU ms a page | {' | '.join(costs)} |", f"|---|{'---|' * len(costs)}"]
