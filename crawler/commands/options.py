@@ -65,8 +65,15 @@ def take(settings: BaseSettings, opts: argparse.Namespace, names: tuple[str, ...
 def refuse_another(opts: argparse.Namespace, name: str, option: str, value: object) -> None:
     """Raises: UsageError where `-s` gives the setting of an option another value than the option does."""
     said = arglist_to_dict(opts.set).get(name, str(value))
-    if said.strip().lower() not in ({"1", "true"} if value == "1" else {str(value).lower()}):
+    if not _is_same(said.strip(), str(value)):
         raise UsageError(f"{option} and -s {name}={said} give one setting two values: leave one of them out")
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return one == other or {one.lower(), other} == {"true", "1"}
 
 
 def _text(default: object) -> str:

@@ -142,10 +142,12 @@ def _bodies(dump: str, spaces: frozenset[str], done: Parted) -> Iterator[tuple[s
                 title = quote(page.title.replace(" ", "_"), safe=_SAFE)
                 yield wiki.article + title, page, _export(wiki, page)
     except (EOFError, zlib.error, zstd.ZstdError, etree.XMLSyntaxError, gzip.BadGzipFile, _DamageError) as error:
-        done.problem = (
-            f"{dump}: cannot be read to its end ({str(error)[:200]}); the pages before that were written, and may be "
-            "damaged where a checksum is wrong; fetch the dump again and write another archive"
+        written = (
+            "the pages before that were written, and may be damaged where a checksum is wrong; fetch the dump again "
+            "and write another archive"
         )
+        nothing = "nothing was written; fetch the dump again"
+        done.problem = f"{dump}: cannot be read to its end ({str(error)[:200]}); {written if done.pages else nothing}"
 
 
 class _DamageError(Exception):

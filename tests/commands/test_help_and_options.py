@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
 
@@ -10,6 +11,7 @@ import pytest
 
 from crawler import read_corpus
 from crawler.commands import dataset, diagnose, explore, frontier, optout, quarantine, report, seed
+from crawler.commands.options import refuse_another
 from tests.commands.conftest import fill, scrapy_process
 from tests.support.corpus_folder import Folder
 
@@ -93,6 +95,7 @@ def test_a_misspelt_option_is_a_wrong_call(scrapy, module):
         (["dataset"], "the following arguments are required: OPERATION"),
         (["dataset", "verfy", "corpus"], "invalid choice: 'verfy' (choose from 'page', "),
         (["frontier", "status", "--out", "a", "-s", "CORPUS_DIR=b"], "--out and -s CORPUS_DIR=b give one setting two"),
+        (["frontier", "status", "--out", "a", "-s", "CORPUS_DIR=A"], "--out and -s CORPUS_DIR=A give one setting two"),
         (["crawl", "--delay", "2", "-s", "DOWNLOAD_DELAY=1", "http://127.0.0.1/"], "--delay and -s DOWNLOAD_DELAY=1"),
         (["crawl", "--recrawl", "-s", "RECRAWL=0", "http://127.0.0.1/"], "--recrawl and -s RECRAWL=0 give"),
         (["crawl", "--limit", "2", "-s", "CLOSESPIDER_ITEMCOUNT=3", "http://127.0.0.1/"], "--limit and -s CLOSESP"),
@@ -175,3 +178,8 @@ def test_a_wrong_call_and_what_a_crawl_cannot_begin_with_have_the_codes_of_the_t
     done = scrapy_process(tmp_path, *words)
     assert (done.code, done.out) == (code, "")
     assert message in done.err
+
+
+@pytest.mark.parametrize(("name", "said", "value"), [("DOWNLOAD_DELAY", ".5", "0.5"), ("RECRAWL", "True", "1")])
+def test_one_value_in_two_spellings_is_no_contradiction(name, said, value):
+    refuse_another(argparse.Namespace(set=[f"{name}={said}"]), name, "--option", value)

@@ -205,7 +205,7 @@ def test_entities_of_a_hostile_dump_are_not_followed(tmp_path: Path) -> None:
     [
         (b"<html><p>no wiki</p></html>", "is no dump of a wiki"),
         (b"7z\xbc\xaf\x27\x1c", "is a 7z archive"),
-        (b"", "cannot be read to its end"),
+        (b"", "nothing was written; fetch the dump again"),
         (HEAD.replace("https://de.wiki.example/wiki/Haupt", "").encode() + b"</mediawiki>", "no address of the wiki"),
         (HEAD.encode() + page("B", "x", space=4).encode() + b"</mediawiki>", "no page that is wanted (1 of namespace"),
         (b"<mediawiki><page><title>A</title></page></mediawiki>", "a page comes before siteinfo"),
