@@ -23,7 +23,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.trial.difference import Floats
 
 SIZES: Mapping[str, Mapping[str, float]] = {
-    "tiny": {"layers": 2, "width": 128, "heads": 4, "context": 256, "batch": 8, "rate": 3e-3},
+    "tiny": {"layers": 2, "width": 128, "heads": 4, "context": 256, "batch": 4, "rate": 3e-3},
     "small": {"layers": 4, "width": 256, "heads": 4, "context": 256, "batch": 32, "rate": 1.5e-3},
     "medium": {"layers": 8, "width": 512, "heads": 8, "context": 512, "batch": 64, "rate": 6e-4},
 }
