@@ -102,6 +102,11 @@ class Trial:
     corpora: list[Place] = field(default_factory=list)
 
     @property
+    def asked(self) -> list[Asked]:
+        """All held-out texts that are asked."""
+        return [one for kind in self.kinds for one in kind.asked]
+
+    @property
     def overall(self) -> list[Compared]:
         """The comparisons over all kinds of held-out texts."""
         return [one for one in self.compared if one.kind == ALL]
@@ -138,10 +143,12 @@ def run(
     if empty := next((one for one in taken if not one.texts), None):
         raise InputError([f"{names[empty.side]}: has too few pages for {seeds} seeds of different pages; give more"])
     found = Trial(sides.found, kinds, same, seeds, corpora=sides.corpora())
-    texts = _learn(found, sides, taken, memory, progress)
+    texts = sides.texts(pieces_of(taken))
+    said = {} if transformer is None else _asked_transformers(found, taken, texts, transformer, progress)
+    _learn(found, sides, taken, texts, progress, memory=memory)
     found.weak = list(_weaknesses(found, sides, taken))
     if transformer is not None:
-        _transform(found, taken, texts, transformer, progress)
+        _compare_transformers(found, taken, said)
         if transformer.tokens < pack.FEW_TOKENS:
             read = f"each transformer reads {transformer.tokens:,} bytes"
             found.weak.append(f"{read}: it has learned little; raise --tokens")
@@ -149,13 +156,17 @@ def run(
 
 
 def _learn(
-    found: Trial, sides: Sides, taken: Sequence[Sample], memory: bool, progress: Callable[[str], object]
-) -> dict[Piece, str]:
-    """The character models; the texts of the samples."""
-    texts = sides.texts(pieces_of(taken))
+    found: Trial,
+    sides: Sides,
+    taken: Sequence[Sample],
+    texts: Mapping[Piece, str],
+    progress: Callable[[str], object],
+    *,
+    memory: bool,
+) -> None:
     of_samples = [[texts[piece] for piece in sample.texts] for sample in taken]
     spelling = instrument.Spelling.of(of_samples)
-    asked = [one for kind in found.kinds for one in kind.asked]
+    asked = found.asked
     spelled = [spelling.spelled(one.text) for one in asked]
     groups = _held(found.kinds, asked, instrument.sizes(spelled))
     found.rare = {name: instrument.rare([spelled[at] for at in held.places]) for name, held in groups.items()}
@@ -169,24 +180,27 @@ def _learn(
     for mode in MODES:
         bits = [np.stack(said[mode, number]) for number in range(len(found.sides))]
         _compare(found, (CHARACTERS, mode), taken, bits, groups)
-    return texts
 
 
-def _transform(
+def _asked_transformers(
     found: Trial,
     taken: Sequence[Sample],
     texts: Mapping[Piece, str],
     transformer: Wanted,
     progress: Callable[[str], object],
-) -> None:
-    asked = [one for kind in found.kinds for one in kind.asked]
-    plain = [one.text for one in asked]
-    groups = _held(found.kinds, asked, pack.sizes(plain))
+) -> dict[str, Floats]:
+    """By size, sides × seeds × texts; of the samples by equal size, since all read as many bytes."""
     by_side: list[list[list[str]]] = [[] for _ in found.sides]
     for sample in taken:
         if sample.mode == SIZE_MODE:
             by_side[sample.side].append([texts[piece] for piece in sample.texts])
-    for size, bits in pack.asked(transformer, by_side, plain, progress).items():
+    return pack.asked(transformer, by_side, [one.text for one in found.asked], progress)
+
+
+def _compare_transformers(found: Trial, taken: Sequence[Sample], said: Mapping[str, Floats]) -> None:
+    asked = found.asked
+    groups = _held(found.kinds, asked, pack.sizes([one.text for one in asked]))
+    for size, bits in said.items():
         _compare(found, (size, SIZE_MODE), taken, list(bits), groups)
 
 
