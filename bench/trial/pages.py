@@ -71,8 +71,8 @@ EXTRACTED: Mapping[str, Callable[[], Callable[[str, bytes], str]]] = {
 
 
 def sides(folder: Path, names: Iterable[str]) -> dict[str, Path]:
-    """File of records by name of the side: one of EXTRACTED, `human`, `marked`, `copies`, `half-copies`,
-    `navigation`, of pages that the learned extractor has learned from, or `unseen-…` with one of EXTRACTED. Those that are there already stay.
+    """File of records by name of the side: one of EXTRACTED, `human`, `marked`, `copies`, `half-copies`, `navigation`,
+    of pages that the learned extractor has learned from, or `unseen-…` with one of EXTRACTED. Those there already stay.
     """
     files = {name: folder / f"{name}.jsonl" for name in names}
     folder.mkdir(parents=True, exist_ok=True)

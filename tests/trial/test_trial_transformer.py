@@ -105,17 +105,14 @@ def test_a_training_that_is_ended_in_the_middle_goes_on_to_the_same_bits(torch, 
     whole = answered(work=tmp_path / "whole")["least"]
     assert whole.shape == (2, 2, 4)
 
-    class Ended(Exception):
-        pass
-
     for number in (3, 30):
         told = iter(range(number))
 
         def tell(_: str, told: Any = told) -> None:
             if next(told, None) is None:
-                raise Ended
+                raise InterruptedError
 
-        with pytest.raises(Ended):
+        with pytest.raises(InterruptedError):
             asked(wanted(work=tmp_path / "parts"), SAMPLES, HELD, tell)
     assert list((tmp_path / "parts").glob("state-*/*.pt"))
     assert (answered(work=tmp_path / "parts")["least"] == whole).all()
