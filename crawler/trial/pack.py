@@ -177,8 +177,9 @@ def read(path: Path, files: Mapping[str, bytes], texts: int) -> dict[str, Floats
                 "that the pack was made with"
             ]
         )
-    shape = (plan["sides"], plan["seeds"], texts)
-    return {size: _bits(path, size, answer["bits"].get(size), shape) for size in plan["sizes"]}
+    bits, shape = answer.get("bits"), (plan["sides"], plan["seeds"], texts)
+    given = bits if isinstance(bits, dict) else {}
+    return {size: _bits(path, size, given.get(size), shape) for size in plan["sizes"]}
 
 
 def _bits(path: Path, size: str, given: Any, shape: tuple[int, ...]) -> Floats:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
-import random
 import shutil
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,20 @@ from crawler.trial.difference import EQUAL, WORSE
 from crawler.trial.pack import Wanted, asked
 from crawler.trial.trial import ALL, CHARACTERS, run
 from tests.support.operations import answer_of
+from tests.support.places import PROJECT
 from tests.trial.made import held_out, pages, with_menu, write
 
 LEAST = {"layers": 1, "width": 32, "heads": 2, "context": 64, "batch": 4, "rate": 1e-2}
 TOKENS = 20_000
 SAMPLES = [[[one["text"] for one in pages(6, first=20 * side + 10 * seed)] for seed in range(2)] for side in range(2)]
+KILLED = """
+import os, signal, sys
+sys.path.insert(0, os.getcwd())
+import pathlib, transformer
+lines = iter(range(40))
+transformer.work(pathlib.Path.cwd(), lambda _: next(lines, None) is None and os.kill(os.getpid(), signal.SIGKILL))
+"""
+"""Works on the pack of its folder and dies in the second training."""
 HELD = [one["text"] for one in pages(4, first=900)]
 
 
@@ -48,6 +58,17 @@ def wanted(**where: Path) -> Wanted:
 
 def answered(**where: Path) -> dict[str, Any]:
     return asked(wanted(**where), SAMPLES, HELD, lambda _: None)
+
+
+def ending_after(count: int) -> Callable[[str], None]:
+    """Takes so many lines of progress."""
+    left = iter(range(count))
+
+    def tell(_: str) -> None:
+        if next(left, None) is None:
+            raise InterruptedError
+
+    return tell
 
 
 def edited(path: Path, **changes: Any) -> Path:
@@ -87,8 +108,6 @@ def test_every_byte_of_a_text_is_asked_once_however_long_it_is(torch):
 
 
 def test_windows_take_each_part_once_before_any_again_and_go_on_anywhere(torch):
-    from itertools import islice
-
     from crawler.trial.transformer import Shape, _windows
 
     shape = Shape(**LEAST, tokens=1)
@@ -101,21 +120,19 @@ def test_windows_take_each_part_once_before_any_again_and_go_on_anywhere(torch):
 
 
 # --- ended and called again ------------------------------------------------------------------------------------------
-def test_a_training_that_is_ended_in_the_middle_goes_on_to_the_same_bits(torch, tmp_path):
+def test_a_training_that_is_ended_in_the_middle_goes_on_to_the_same_bits(torch, tmp_path, capsys):
     whole = answered(work=tmp_path / "whole")["least"]
     assert whole.shape == (2, 2, 4)
 
     for number in (3, 30):
-        told = iter(range(number))
-
-        def tell(_: str, told: Any = told) -> None:
-            if next(told, None) is None:
-                raise InterruptedError
-
         with pytest.raises(InterruptedError):
-            asked(wanted(work=tmp_path / "parts"), SAMPLES, HELD, tell)
+            asked(wanted(work=tmp_path / "parts"), SAMPLES, HELD, ending_after(number))
     assert list((tmp_path / "parts").glob("state-*/*.pt"))
-    assert (answered(work=tmp_path / "parts")["least"] == whole).all()
+    lines: list[str] = []
+    again = asked(wanted(work=tmp_path / "parts"), SAMPLES, HELD, lines.append)
+    assert (again["least"] == whole).all()
+    assert "side 2, seed 1 (2 of 4): 5%" not in " ".join(lines), "it began again"
+    assert "cannot be read" not in capsys.readouterr().err
     assert not list((tmp_path / "parts").glob("state-*/*.pt"))
 
 
@@ -133,18 +150,21 @@ def test_damaged_checkpoints_and_results_cost_time_but_change_nothing(torch, tmp
 def test_a_pack_is_trained_in_a_bare_folder_through_a_kill_and_its_answer_is_that_of_here(torch, tmp_path):
     assert answered(pack=tmp_path / "pack") == {}
     bare = Path(shutil.copytree(tmp_path / "pack", tmp_path / "elsewhere"))
-    command = [sys.executable, "-P", str(bare / "transformer.py")]
-    alone = {"cwd": bare, "env": {"PATH": "/usr/bin:/bin"}, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, **alone) as first:
-        deadline = time.monotonic() + 120
-        while not list(bare.glob("state-*/*.json")) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        first.send_signal(signal.SIGKILL)
-    assert not (bare / "ANSWER.json").exists()
-    done = subprocess.run(command, **alone, check=False, timeout=300)
+    alone: dict[str, Any] = {"cwd": bare, "env": {"PATH": "/usr/bin:/bin"}, "timeout": 600, "capture_output": True}
+    killed = subprocess.run([sys.executable, "-c", KILLED], **alone, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert list(bare.glob("state-*/*.pt")) and not (bare / "ANSWER.json").exists()
+    done = subprocess.run([sys.executable, str(bare / "transformer.py")], **alone, check=False)
     assert done.returncode == 0, done.stderr
     there, here = answered(answer=bare / "ANSWER.json"), answered(work=tmp_path / "here")
     assert (there["least"] == here["least"]).all()
+
+
+def test_the_script_of_a_pack_imports_nothing_but_torch() -> None:
+    tree = ast.parse((PROJECT / "crawler/trial/transformer.py").read_text("utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "." for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name.partition(".")[0] for name in names} - sys.stdlib_module_names == {"torch"}
 
 
 def test_a_damaged_pack_is_told_where_it_is_worked_on(torch, tmp_path):
@@ -216,13 +236,13 @@ def test_a_pack_that_would_be_too_large_is_refused_before_it_is_written(tmp_path
 # --- the command -----------------------------------------------------------------------------------------------------
 def test_transformers_stand_in_the_same_table_and_a_copy_of_a_side_is_no_worse(torch, tmp_path):
     clean, texts = pages(60, words=80), held_out(tmp_path / "held", stories=12)
-    noise = random.Random(1)
-    shuffled = [one | {"text": "".join(noise.sample(one["text"], len(one["text"])))} for one in clean]
+    other = str.maketrans({chr(ord("a") + n): chr(0x430 + n) for n in range(26)})
+    cyrillic = [one | {"text": one["text"].lower().translate(other)} for one in clean]
     names = [write(tmp_path / "clean.jsonl", clean), write(tmp_path / "same.jsonl", clean)]
-    names.append(write(tmp_path / "shuffled.jsonl", shuffled))
+    names.append(write(tmp_path / "cyrillic.jsonl", cyrillic))
     found = run(names, [texts], from_mapping({}), seeds=2, transformer=Wanted(("least",), TOKENS))
     rows = {Path(one.side).stem: one for one in found.overall if one.model == "least"}
-    assert {name: one.found.verdict for name, one in rows.items()} == {"same": EQUAL, "shuffled": WORSE}
+    assert {name: one.found.verdict for name, one in rows.items()} == {"same": EQUAL, "cyrillic": WORSE}
     assert str(rows["same"]).startswith("transformer least, equal size, all kinds: ")
     assert {one.kind for one in found.compared if one.model == "least"} == {ALL, "articles", "stories"}
     assert any("each transformer reads 20,000 bytes" in sentence for sentence in found.weak)
@@ -253,6 +273,6 @@ def test_a_word_for_transformers_without_them_and_an_unknown_size_are_wrong_call
 
 
 def test_without_torch_one_sentence_says_what_to_install_before_anything_is_read(monkeypatch):
-    monkeypatch.setattr(pack.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"needs torch, which is not installed: pip install 'gristmill\[trial\]'"):
         run(["nowhere", "either"], ["none"], from_mapping({}), transformer=Wanted(("tiny",)))
