@@ -7,6 +7,7 @@
 #   make bench   crawl real documentation sites next to a plain Scrapy spider; figures into docs/benchmarks.md
 #   make eval    how good are extraction and personal-data detection? (labelled data)
 #   make spark   add Spark to .venv: the batch job of docs/spark.md and its tests (Java 17 or 21 is yours to bring)
+#   make trial   add PyTorch to .venv: the transformers of docs/trial.md and their tests
 #   make docs    write docs/settings.md, the table of docs/datasets.md and requirements.txt again
 #   make clean   remove .venv and what demo, tests and benches left behind
 
@@ -31,7 +32,7 @@ export PIP_NO_INPUT := 1
 # Else each of a thousand processes of the tests would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-second test lint format bench eval spark docs clean
+.PHONY: help demo demo-second test lint format bench eval spark trial docs clean
 help:
 	@sed -n 's/^#   make/make/p' $(firstword $(MAKEFILE_LIST))
 
@@ -58,6 +59,12 @@ $(VENV)/dev.stamp: requirements-dev-pinned.txt $(VENV)/run.stamp | $(PY)
 $(VENV)/spark.stamp: $(VENV)/run.stamp | $(PY)
 	@echo "Installing Spark (some 450 MB)"
 	@$(INSTALL) -e '.[spark]'
+	@$(COMPILE)
+	@touch $@
+
+$(VENV)/trial.stamp: $(VENV)/run.stamp | $(PY)
+	@echo "Installing PyTorch (some 750 MB without CUDA)"
+	@$(INSTALL) -e '.[trial]' 'torch<2.14'
 	@$(COMPILE)
 	@touch $@
 
@@ -90,6 +97,7 @@ eval: $(VENV)/dev.stamp
 	$(PY) -m bench.extraction evaluate --folds 4
 
 spark: $(VENV)/spark.stamp
+trial: $(VENV)/trial.stamp
 
 docs: $(VENV)/run.stamp
 	$(PY) scripts/settings_table.py

@@ -71,8 +71,8 @@ EXTRACTED: Mapping[str, Callable[[], Callable[[str, bytes], str]]] = {
 
 
 def sides(folder: Path, names: Iterable[str]) -> dict[str, Path]:
-    """File of records by name of the side: one of EXTRACTED, `human`, `marked`, `copies`, `navigation`, of pages that
-    the learned extractor has learned from, or `unseen-…` with one of EXTRACTED. Those that are there already stay.
+    """File of records by name of the side: one of EXTRACTED, `human`, `marked`, `copies`, `half-copies`, `navigation`,
+    of pages that the learned extractor has learned from, or `unseen-…` with one of EXTRACTED. Those there already stay.
     """
     files = {name: folder / f"{name}.jsonl" for name in names}
     folder.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,9 @@ def sides(folder: Path, names: Iterable[str]) -> dict[str, Path]:
 
 
 def _made(folder: Path, name: str) -> Iterator[Page]:
-    if name in ("copies", "navigation"):
+    if name == "half-copies":
+        yield from with_copies(read(sides(folder, ["ours"])["ours"]), 0.5)
+    elif name in ("copies", "navigation"):
         ours, raws = (read(path) for path in sides(folder, ("ours", "raw")).values())
         yield from with_copies(ours) if name == "copies" else with_navigation(ours, raws)
     elif name == "marked":

@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.number import number_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from crawler.dataset.mix.sources import Counts
     from crawler.observe.report.costs import Prices
     from crawler.trial.held_out import Kind
+    from crawler.trial.pack import Wanted
     from crawler.trial.trial import Trial
 
 _LEFT_OUT = {
@@ -41,6 +43,15 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", type=whole(1_000), default=1_000_000, metavar="BYTES",
                         help="of the largest sample (1000000)")  # fmt: skip
     parser.add_argument("--memory", action="store_true", help="also say how much of a text each side's model recites")
+    parser.add_argument("--transformer", metavar="SIZES", help="also let transformers learn: tiny, small or medium, "
+                        "several with commas; by equal size (needs torch)")  # fmt: skip
+    parser.add_argument("--tokens", type=whole(1), metavar="N", help="bytes that each of them reads (2000000)")
+    places = parser.add_mutually_exclusive_group()
+    places.add_argument("--work", type=Path, metavar="FOLDER",
+                        help="where they keep how far they are: ended, the same command goes on")  # fmt: skip
+    places.add_argument("--pack", type=Path, metavar="FOLDER",
+                        help="train none; write what another machine needs for it, without a network")  # fmt: skip
+    places.add_argument("--answer", type=Path, metavar="FILE", help="train none; read the ANSWER.json of such a pack")
     parser.add_argument("--not-worse-than", type=_bits, metavar="BITS",
                         help=f"exit with {NOT_SHOWN} unless every other side is shown to be worse than the first by no "
                         "more bits a byte than this")  # fmt: skip
@@ -62,14 +73,32 @@ def compare(opts: argparse.Namespace, load: Load) -> Answer:
 
     if len(opts.sides) < 2:
         raise WrongCall("expected two sides or more: the first is what the others are compared with")
+    transformer = _transformer(opts)
     begin, config = time.process_time(), load()
     with reading() as show_status:
         amount = {"seeds": opts.seeds, "size": opts.size, "memory": opts.memory}
-        found = run(opts.sides, opts.held_out, config, **amount, progress=show_status)
+        found = run(opts.sides, opts.held_out, config, **amount, transformer=transformer, progress=show_status)
     problems = [] if opts.not_worse_than is None else list(_outside(found, opts.not_worse_than))
-    answer = Answer(_facts(found, config), _lines(found), problems, NOT_SHOWN if problems else None)
+    packed = str(opts.pack) if opts.pack else None
+    answer = Answer(
+        _facts(found, config) | {"packed": packed}, _lines(found, packed), problems, NOT_SHOWN if problems else None
+    )
     _tell_cost(time.process_time() - begin, config)
     return answer
+
+
+def _transformer(opts: argparse.Namespace) -> Wanted | None:
+    from crawler.trial.pack import SIZES, TOKENS, Wanted
+
+    if opts.transformer is None:
+        given = (name for name in ("tokens", "work", "pack", "answer") if getattr(opts, name) is not None)
+        if name := next(given, None):
+            raise WrongCall(f"--{name} is for transformers: add --transformer tiny")
+        return None
+    sizes = tuple(dict.fromkeys(opts.transformer.split(",")))
+    if unknown := next((size for size in sizes if size not in SIZES), None):
+        raise WrongCall(f"--transformer: no size is called {unknown!r}; there are {', '.join(SIZES)}")
+    return Wanted(sizes, opts.tokens or TOKENS, work=opts.work, pack=opts.pack, answer=opts.answer)
 
 
 def _tell_cost(seconds: float, config: Config) -> None:
@@ -89,7 +118,7 @@ def _outside(found: Trial, bits: float) -> Iterator[str]:
     for one in found.overall:
         if one.found.high <= bits:
             continue
-        shown = f"{one.found.low:+.4f} to {one.found.high:+.4f} bits a byte, by equal {one.by}"
+        shown = f"{one.found.low:+.4f} to {one.found.high:+.4f} bits a byte, by {one.how}"
         if one.found.low > bits:
             yield f"{one.side}: is worse than {one.first} by more than {bits:g}: {shown}"
         else:
@@ -150,7 +179,7 @@ def _left_out(counts: Counts) -> str:
     return f" (left out: {'; '.join(why)})" if why else ""
 
 
-def _lines(found: Trial) -> Iterator[str]:
+def _lines(found: Trial, packed: str | None) -> Iterator[str]:
     for side in found.sides:
         texts, pages = number_of(side.texts, "text"), number_of(len(side.pages), "page")
         yield f"{side.name}: {texts} of {pages}, {number_of(side.size, 'byte')}{_left_out(side.counts)}"
@@ -174,6 +203,8 @@ def _lines(found: Trial) -> Iterator[str]:
             if share is not None
         )
         yield f"recited by {said.side}: {planted}; {own or 'nothing of its own was looked at'}"
+    if packed is not None:
+        yield f"packed in {packed}: run python transformer.py there, then this command with --answer for --pack"
     yield from (f"weak: {one}" for one in found.weak)
 
 
@@ -198,17 +229,20 @@ WORK = Work(
         "seeds": ("integer", "samples of each side, no page in two of them"),
         "figures": (
             "list of object",
-            "by (equal size or pages), kind, side, mean and bits (a byte, by seed), bytes and pages (of each sample)",
+            "model (characters, or the size of the transformer), by (equal size or pages), kind, side, mean and bits "
+            "(a byte, by seed), bytes and pages (of each sample)",
         ),
         "compared": (
             "list of object",
-            "by, kind, side, than; value, low, high (bits a byte more; 95 %); verdict: better, worse, not separable",
+            "model, by, kind, side, than; value, low, high (bits a byte more; 95 %); verdict: better, worse, not "
+            "separable",
         ),
         "recited": (
             "list of object",
             "with --memory: side, planted (share by how often), once and several_times (shares of its own pages "
             "without and with copies, or null), pages and repeated (how many of these)",
         ),
+        "packed": ("string or null", "with --pack: the folder that was written"),
         "weak": ("list of string", "why the answer may be weak"),
     },
 )

@@ -15,10 +15,11 @@ from crawler.config import Config
 from crawler.number import number_of
 from crawler.problems import InputError
 from crawler.storage.files.place import Place
-from crawler.trial import held_out, instrument
+from crawler.trial import held_out, instrument, pack
 from crawler.trial.difference import Difference, Floats, Held, difference
 from crawler.trial.held_out import Asked, Kind
 from crawler.trial.memory import Recited, recited
+from crawler.trial.pack import Wanted
 from crawler.trial.samples import MODES, Sample, pieces_of, samples
 from crawler.trial.samples import SIZE as SIZE_MODE
 from crawler.trial.sides import Piece, Side, Sides
@@ -26,6 +27,8 @@ from crawler.trial.sides import Piece, Side, Sides
 SEEDS, SIZE = 5, 1_000_000
 """Defaults: samples of each side and mode, and the bytes of one."""
 ALL = "all kinds"
+CHARACTERS = "characters"
+"""The model of every trial (`instrument.py`); the others are sizes of the transformer (`pack.SIZES`)."""
 FEW_PAGES, FEW_BYTES, FEW_SITES, MUCH_RARE = 20, 50_000, 5, 0.03
 """Below or above these a trial says how little it knows."""
 _DIGITS = 5
@@ -33,8 +36,9 @@ _DIGITS = 5
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One side beside the first one. by: of MODES; kind: of held-out texts, or ALL."""
+    """One side beside the first one. model: CHARACTERS or a size; by: of MODES; kind: of held-out texts, or ALL."""
 
+    model: str
     by: str
     kind: str
     side: str
@@ -44,12 +48,17 @@ class Compared:
     def __str__(self) -> str:
         """A sentence."""
         shown = f"{self.found.value:+.4f} [{self.found.low:+.4f}, {self.found.high:+.4f}]"
-        return f"equal {self.by}, {self.kind}: {self.side} {shown} {self.found.verdict}"
+        return f"{self.how}, {self.kind}: {self.side} {shown} {self.found.verdict}"
+
+    @property
+    def how(self) -> str:
+        """What was made equal, and which transformer has learned."""
+        return f"transformer {self.model}, " * (self.model != CHARACTERS) + f"equal {self.by}"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
         numbers = {name: round(getattr(self.found, name), _DIGITS) for name in ("value", "low", "high")}
-        names = {"by": self.by, "kind": self.kind, "side": self.side, "than": self.first}
+        names = {"model": self.model, "by": self.by, "kind": self.kind, "side": self.side, "than": self.first}
         return names | numbers | {"verdict": self.found.verdict}
 
 
@@ -57,6 +66,7 @@ class Compared:
 class Figure:
     """Bits a byte of one side by seed, with the bytes and pages that each model has learned from."""
 
+    model: str
     by: str
     kind: str
     side: str
@@ -67,7 +77,8 @@ class Figure:
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
         return {
-            "by": self.by, "kind": self.kind, "side": self.side, "mean": round(float(np.mean(self.bits)), _DIGITS),
+            "model": self.model, "by": self.by, "kind": self.kind, "side": self.side,
+            "mean": round(float(np.mean(self.bits)), _DIGITS),
             "bits": [round(one, _DIGITS) for one in self.bits], "bytes": list(self.sizes), "pages": list(self.pages),
         }  # fmt: skip
 
@@ -91,6 +102,11 @@ class Trial:
     corpora: list[Place] = field(default_factory=list)
 
     @property
+    def asked(self) -> list[Asked]:
+        """All held-out texts that are asked."""
+        return [one for kind in self.kinds for one in kind.asked]
+
+    @property
     def overall(self) -> list[Compared]:
         """The comparisons over all kinds of held-out texts."""
         return [one for one in self.compared if one.kind == ALL]
@@ -104,15 +120,18 @@ def run(
     seeds: int = SEEDS,
     size: int = SIZE,
     memory: bool = False,
+    transformer: Wanted | None = None,
     share: float = 1.0,
     progress: Callable[[str], object] = lambda _: None,
 ) -> Trial:
     """Read the sides and the held-out texts, learn, ask, compare each side with the first.
 
     names: corpora (`DIR`, `DIR@N`) or files of records; given: of held-out texts. seeds: 2 and more; size: bytes of the
-    largest sample; memory: also what is recited; share: of the pages that are looked at. Raises: InputError,
-    StorageError.
+    largest sample; memory: also what is recited; transformer: those that learn beside; share: of the pages that are
+    looked at. Raises: InputError, StorageError.
     """
+    if transformer is not None:
+        transformer.check()
     held_out.places_of(given)
     sides = Sides(names, config, lambda count: progress(f"{count:,} documents"), share)
     kinds = held_out.read(given, sides)
@@ -124,20 +143,32 @@ def run(
     if empty := next((one for one in taken if not one.texts), None):
         raise InputError([f"{names[empty.side]}: has too few pages for {seeds} seeds of different pages; give more"])
     found = Trial(sides.found, kinds, same, seeds, corpora=sides.corpora())
-    _learn(found, sides, taken, memory, progress)
+    texts = sides.texts(pieces_of(taken))
+    said = {} if transformer is None else _asked_transformers(found, taken, texts, transformer, progress)
+    _learn(found, sides, taken, texts, progress, memory=memory)
     found.weak = list(_weaknesses(found, sides, taken))
+    if transformer is not None:
+        _compare_transformers(found, taken, said)
+        if transformer.tokens < pack.FEW_TOKENS:
+            read = f"each transformer reads {transformer.tokens:,} bytes"
+            found.weak.append(f"{read}: it has learned little; raise --tokens")
     return found
 
 
 def _learn(
-    found: Trial, sides: Sides, taken: Sequence[Sample], memory: bool, progress: Callable[[str], object]
+    found: Trial,
+    sides: Sides,
+    taken: Sequence[Sample],
+    texts: Mapping[Piece, str],
+    progress: Callable[[str], object],
+    *,
+    memory: bool,
 ) -> None:
-    texts = sides.texts(pieces_of(taken))
     of_samples = [[texts[piece] for piece in sample.texts] for sample in taken]
     spelling = instrument.Spelling.of(of_samples)
-    asked = [one for kind in found.kinds for one in kind.asked]
+    asked = found.asked
     spelled = [spelling.spelled(one.text) for one in asked]
-    groups = _held(found.kinds, asked, spelled)
+    groups = _held(found.kinds, asked, instrument.sizes(spelled))
     found.rare = {name: instrument.rare([spelled[at] for at in held.places]) for name, held in groups.items()}
     if memory:
         found.recited = list(_recited(found, sides, taken, lambda piece: spelling.spelled(texts[piece]), spelled))
@@ -146,16 +177,49 @@ def _learn(
         progress(f"model {number} of {len(taken)}")
         model = instrument.learned([spelling.spelled(text) for text in some])
         said.setdefault((sample.mode, sample.side), []).append(instrument.costs(model, spelled))
-    bits = {key: np.stack(some) for key, some in said.items()}
     for mode in MODES:
-        for number, side in enumerate(found.sides):
-            own = [one for one in taken if (one.mode, one.side) == (mode, number)]
-            for kind, held in groups.items():
-                found.figures.append(_figure((mode, kind, side.name), own, bits[mode, number], held))
-            if number:
-                for kind, some_kinds in _asked_of(groups):
-                    one = difference(bits[mode, number], bits[mode, 0], some_kinds)
-                    found.compared.append(Compared(mode, kind, side.name, found.sides[0].name, one))
+        bits = [np.stack(said[mode, number]) for number in range(len(found.sides))]
+        _compare(found, (CHARACTERS, mode), taken, bits, groups)
+
+
+def _asked_transformers(
+    found: Trial,
+    taken: Sequence[Sample],
+    texts: Mapping[Piece, str],
+    transformer: Wanted,
+    progress: Callable[[str], object],
+) -> dict[str, Floats]:
+    """By size, sides × seeds × texts; of the samples by equal size, since all read as many bytes."""
+    by_side: list[list[list[str]]] = [[] for _ in found.sides]
+    for sample in taken:
+        if sample.mode == SIZE_MODE:
+            by_side[sample.side].append([texts[piece] for piece in sample.texts])
+    return pack.asked(transformer, by_side, [one.text for one in found.asked], progress)
+
+
+def _compare_transformers(found: Trial, taken: Sequence[Sample], said: Mapping[str, Floats]) -> None:
+    asked = found.asked
+    groups = _held(found.kinds, asked, pack.sizes([one.text for one in asked]))
+    for size, bits in said.items():
+        _compare(found, (size, SIZE_MODE), taken, list(bits), groups)
+
+
+def _compare(
+    found: Trial,
+    names: tuple[str, str],
+    taken: Sequence[Sample],
+    bits: Sequence[Floats],
+    groups: Mapping[str, Held],
+) -> None:
+    """Figures of one model and mode. bits: of each side, seeds × texts."""
+    for number, side in enumerate(found.sides):
+        own = [one for one in taken if (one.mode, one.side) == (names[1], number)]
+        for kind, held in groups.items():
+            found.figures.append(_figure((*names, kind, side.name), own, bits[number], held))
+        if number:
+            for kind, some_kinds in _asked_of(groups):
+                one = difference(bits[number], bits[0], some_kinds)
+                found.compared.append(Compared(*names, kind, side.name, found.sides[0].name, one))
 
 
 def _recited(
@@ -176,8 +240,7 @@ def _asked_of(groups: Mapping[str, Held]) -> Iterator[tuple[str, list[Held]]]:
     yield from ((name, [held]) for name, held in groups.items())
 
 
-def _held(kinds: Sequence[Kind], asked: Sequence[Asked], spelled: Sequence[str]) -> dict[str, Held]:
-    sizes = instrument.sizes(spelled)
+def _held(kinds: Sequence[Kind], asked: Sequence[Asked], sizes: Floats) -> dict[str, Held]:
     found = {}
     for kind in kinds:
         places = np.array([at for at, one in enumerate(asked) if one.kind == kind.name], np.int64)
@@ -186,7 +249,7 @@ def _held(kinds: Sequence[Kind], asked: Sequence[Asked], spelled: Sequence[str])
     return found
 
 
-def _figure(names: tuple[str, str, str], own: Sequence[Sample], bits: Floats, held: Held) -> Figure:
+def _figure(names: tuple[str, str, str, str], own: Sequence[Sample], bits: Floats, held: Held) -> Figure:
     means = bits[:, held.places].sum(axis=1) / held.sizes.sum()
     return Figure(*names, tuple(means.tolist()), tuple(one.size for one in own), tuple(one.groups for one in own))
 

@@ -28,6 +28,7 @@ OPTIONAL |= {"PIL"}  # of `gristmill dataset images`, which says what is missing
 OPTIONAL |= {"cairocffi", "docx", "fpdf", "reportlab", "typst"}  # makers of bench files, where they are installed
 OPTIONAL |= {"confluent_kafka"}  # of `gristmill stream` to Kafka, which says what is missing
 OPTIONAL |= {"mwparserfromhell"}  # of wikis, whose pages say what is missing
+OPTIONAL |= {"torch"}  # of `gristmill dataset trial --transformer`, which says what is missing
 EXPLORE = {"duckdb", "starlette", "uvicorn"}  # of `gristmill explore`, which says what is missing
 LATER = {"compression"}  # in the standard library from Python 3.14 on
 
@@ -75,6 +76,7 @@ def test_what_an_extra_brings_is_imported_by_the_room_that_it_is_for() -> None:
     assert imports("crawler/llm") >= {"anthropic", "openai", "google", "babel"}
     assert requirements("images") == {"pillow", "pyarrow"}
     assert imports("crawler/images") >= {"PIL"}
+    assert requirements("trial") == {"torch"} <= imports("crawler/trial")
     assert requirements("browser") == {"scrapy-playwright", "playwright"}
     assert imports("crawler/browser") >= {"scrapy_playwright", "playwright"}
 
