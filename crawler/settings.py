@@ -35,6 +35,7 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.robots.RobotsMiddleware": 200,  # robots.txt and the opt-outs in it
     "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,  # connect to last byte
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,  # Accept
+    "crawler.middlewares.source.EchoMiddleware": 450,  # responses, nearly last: no key of a source in a body
     "crawler.middlewares.limits.DecompressionMiddleware": 500,  # responses, last: bodies bounded after decompression
     "crawler.middlewares.limits.LimitsMiddleware": 600,  # text only
     "crawler.middlewares.conditional.ConditionalMiddleware": 650,  # a page fetched before: only if it has changed

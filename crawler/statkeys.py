@@ -55,6 +55,7 @@ SITEMAPS_UNCHANGED = "sitemap/unchanged"
 UNREAD_SITEMAPS = "sitemap/unread"  # URLs and why, of those that fail the crawl: see `spiders.unread`
 MISSED_SITEMAPS = "sitemap/missed"  # those that the summary only tells of
 MISSED_SITEMAPS_EXAMPLES = "sitemap/missed_examples"  # a few of them, as sentences
+KEYS_REPEATED = "sitemap/keys_repeated"  # answers of a source of JSON that had the key in them
 LEFT_OUT = {TRAPPED: "trap", CAPPED: "cap", OUTSIDE: "outside"}
 """Links that were counted only, by what stopped them; each name is followed by /kind."""
 

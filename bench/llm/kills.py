@@ -1,5 +1,6 @@
-"""`python -m bench.llm.kills --kills 50 --seed 1`: SIGKILLs over `llm judge` and `llm extract`, against a server that
-fails, too. Does the ledger say no less than the server charged, was the budget kept, is every answer used once?
+"""`python -m bench.llm.kills --kills 50 --seed 1 [--batch]`: SIGKILLs over `llm judge` and `llm extract`, against a
+server that fails, too. Does the ledger say no less than the server charged, was the budget kept, is every answer used
+once?
 
 The server keeps an account of its own: every request that it began to answer with tokens is charged there, cut ones,
 too. Exit code 1 where a promise of docs/language-models.md was broken.
@@ -16,13 +17,14 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from bench.llm import batch_kills
 from crawler.dataset.annotate import Annotations
 from crawler.dataset.verify import verify
 from crawler.storage.corpus.answers import LEDGER
@@ -136,6 +138,21 @@ def _start(words: list[str]) -> subprocess.Popen[bytes]:
 
 
 def _held(corpus: Folder, name: str, provider: Provider, given: tuple[int, Decimal], failed: str) -> Found:
+    kills, _ = given
+    requests = sum(provider.asked.values())
+    found, intents = _promised(corpus, name, given, provider.charged, failed)
+    checks = {
+        "more was repeated than was under way": requests - PAGES <= kills * CONCURRENCY + provider.passing,
+        "a request went out without an intent": requests <= intents,
+    }
+    found.broken += [said for said, holds in checks.items() if not holds]
+    return replace(found, requests=requests, repeated=requests - PAGES)
+
+
+def _promised(
+    corpus: Folder, name: str, given: tuple[int, Decimal], charged: Decimal, failed: str
+) -> tuple[Found, int]:  # fmt: skip
+    """What is promised of every job, and how many intents the ledger has."""
     kills, budget = given
     data = (corpus.path / LEDGER).read_bytes()
     lines = [orjson.loads(line) for line in data[: data.rfind(b"\n") + 1].splitlines()]
@@ -147,20 +164,32 @@ def _held(corpus: Folder, name: str, provider: Provider, given: tuple[int, Decim
     )
     place = Place(str(corpus.path))
     rows = list(Annotations(place).read(name)) if name in Annotations(place).names() else []
-    requests = sum(provider.asked.values())
-    broken = [f"the last call failed: {failed}"] if failed else []
     checks = {
+        f"the last call failed: {failed}": not failed,
         "a key was answered twice": max(finals.values(), default=0) <= 1,
         "a page has no answer": len(finals) == PAGES,
         "a page has no row": len(rows) == PAGES,
-        "the ledger says less than the server charged": spent >= provider.charged,
+        "the ledger says less than the server charged": spent >= charged,
         "the budget was exceeded": spent <= budget,
-        "more was repeated than was under way": requests - PAGES <= kills * CONCURRENCY + provider.passing,
-        "a request went out without an intent": requests <= len(intents),
         "verify found damage": not verify(place).damage,
     }
-    broken += [said for said, holds in checks.items() if not holds]
-    return Found(kills, requests, requests - PAGES, provider.charged, spent, len(rows), broken)
+    broken = [said for said, holds in checks.items() if not holds]
+    return Found(kills, 0, 0, charged, spent, len(rows), broken), len(intents)
+
+
+def killed_batches(operation: str, protocol: str, folder: Path, kills: int, chance: random.Random) -> Found:
+    """The same with `--batch`."""
+    done, corpus, server, budget, failed = batch_kills.killed(
+        operation, protocol, folder, ENDS[operation], chance, kills
+    )  # fmt: skip
+    charged = batch_kills.PRICE * sum(server.sizes[name] for name in server.charged)
+    found, _ = _promised(corpus, ENDS[operation][1], (done, budget), charged, failed)
+    sent = sum(server.sizes.values())
+    if sent - PAGES > sum(server.sizes[name] for name in server.lost):
+        found.broken.append("more was sent again than the provider lost")
+    if server.files or (protocol != "openai" and server.batches):
+        found.broken.append("something is left at the provider")
+    return replace(found, requests=sent, repeated=sent - PAGES)
 
 
 def main() -> int:
@@ -168,14 +197,19 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--batch", action="store_true")
     opts = parser.parse_args()
     chance, left, number, broken = random.Random(opts.seed), opts.kills, 0, 0
     while left > 0:
         operation = ("judge", "extract")[number % 2]
         with tempfile.TemporaryDirectory(prefix="llm-kills-") as folder:
-            found = killed(operation, Path(folder), min(left, 8), chance)
+            if opts.batch:
+                protocol = sorted(batch_kills.ENDED)[number % 3]
+                found, with_ = killed_batches(operation, protocol, Path(folder), min(left, 8), chance), f" {protocol}"
+            else:
+                found, with_ = killed(operation, Path(folder), min(left, 8), chance), ""
         left, number, broken = left - found.kills, number + 1, broken + len(found.broken)
-        sys.stdout.write(f"{operation}: {found}\n" + "".join(f"  BROKEN: {said}\n" for said in found.broken))
+        sys.stdout.write(f"{operation}{with_}: {found}\n" + "".join(f"  BROKEN: {said}\n" for said in found.broken))
         sys.stdout.flush()
     sys.stdout.write(f"{opts.kills - left} kills over {number} jobs, {broken} promises broken\n")
     return int(bool(broken))

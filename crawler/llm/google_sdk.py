@@ -142,7 +142,7 @@ class Gemini(Google, Batching):
             if state not in _ENDED:
                 return Collected(State.RUNNING)
             file = found.dest.file_name if found.dest is not None else None
-            data = self._client.files.download(file=file) if file else b""
+            data = self._results(file) if file else b""
             lines = [(name, self._result(line)) for name, line in results_in(data, "key")]
             return Collected(State.ENDED, lines, said="" if file else state)
 
@@ -150,11 +150,18 @@ class Gemini(Google, Batching):
         return Collected(State.UNKNOWN, said=found.said) if isinstance(found, Reply) else cast("Collected", found)
 
     def _batch(self, name: str) -> Any:
-        """None where it is not there."""
+        return self._found(lambda: self._client.batches.get(name=name))
+
+    def _results(self, file: str) -> bytes:
+        return self._found(lambda: self._client.files.download(file=file)) or b""
+
+    @staticmethod
+    def _found(call: Callable[[], Any]) -> Any:
+        """None where it is not there: expired, or a process deleted it and died before it could note that."""
         from google.genai import errors
 
         try:
-            return self._client.batches.get(name=name)
+            return call()
         except errors.ClientError as error:
             if error.code == 404:
                 return None

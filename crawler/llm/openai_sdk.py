@@ -110,7 +110,11 @@ class OpenAI(Batching):
         return Collected(State.UNKNOWN, said=found.said) if isinstance(found, Reply) else cast("Collected", found)
 
     def _results(self, file: str) -> Iterator[tuple[str, Reply]]:
-        yield from ((name, _result(found)) for name, found in results_in(self._client.files.content(file).content))
+        try:
+            data = self._client.files.content(file).content
+        except self._sdk.NotFoundError:  # expired, or a process deleted it and died before it could note that
+            return
+        yield from ((name, _result(found)) for name, found in results_in(data))
 
     def forget(self, batch: str) -> str:
         """Delete its files; OpenAI keeps the batch itself, which has no text."""

@@ -13,8 +13,9 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from crawler.middlewares._meta import evidence_of, header_lines, obeys_opt_outs
+from crawler.middlewares._meta import evidence_of, obeys_opt_outs
 from crawler.middlewares.outcomes import Denied
+from crawler.middlewares.source import lines_of
 from crawler.policy.decide import Verdict, decide_headers
 from crawler.runtime import config_of
 from crawler.scheduler.scheduler import clock_of
@@ -70,4 +71,4 @@ class OptOutMiddleware:
 
     def _judge(self, request: Request, headers: Headers) -> Verdict:
         now = request.meta.setdefault("fetched_at", self._clock())
-        return decide_headers(header_lines(headers), self._product_token, self._profile, now)
+        return decide_headers(lines_of(request, headers), self._product_token, self._profile, now)

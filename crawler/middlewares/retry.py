@@ -13,6 +13,7 @@ from crawler.document import Drop, DropReason
 from crawler.downloader.certificates import certificate_problem
 from crawler.middlewares._meta import is_control_file
 from crawler.middlewares.outcomes import Denied, TryLater
+from crawler.middlewares.source import without_key
 from crawler.policy.headers import escaped
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class RetryMiddleware:
         """Raises: TryLater or Denied; outcomes of other middlewares pass unchanged."""
         if isinstance(exception, IgnoreRequest) or is_control_file(request):
             return
-        detail = describe(exception)
+        detail = without_key(request, describe(exception))
         if isinstance(exception, DownloadCancelledError):  # Scrapy cancels what is larger than DOWNLOAD_MAXSIZE
             raise Denied(Drop("fetch", DropReason.TOO_LARGE, detail)) from exception
         if isinstance(exception, (UnsupportedURLSchemeError, NotSupported)):

@@ -1,6 +1,6 @@
 """A response that is not a page becomes an outcome with its reason, by its status line.
 
-401, 402, 403, 451      denied: an answer, never worked around
+401, 402, 403, 451      denied: an answer, never worked around; 403 that says when to come back is a 429
 404, 410                gone
 408, 425, 5xx           try later; 503 with Retry-After for the whole host
 429                     try later, the whole host
@@ -50,6 +50,8 @@ class StatusMiddleware:
         if is_control_file(request) or status in PAGE or answers_condition(request, response):
             return response
         detail = f"HTTP {status}"
+        if status == 403 and (throttled := self._host_wide(response, detail)).not_before is not None:
+            raise throttled  # a limit of requests that is used up, as GitHub says it
         if status in DENIALS:
             raise Denied(Drop("fetch", DropReason.ACCESS_DENIED, detail))
         if status in GONE:

@@ -7,26 +7,17 @@ import time
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.common import refuse_url
 from crawler.operations.declared import Load, Work
-from crawler.operations.llm_common import (
-    FACTS,
-    NOTHING,
-    declare_job,
-    estimated,
-    facts_of,
-    job_of,
-    lines_of,
-    problems_of,
-    ran,
-)
+from crawler.operations.llm_common import FACTS, answered, declare_job, job_of
 
 if TYPE_CHECKING:
     from crawler.images.folder import Folder
+    from crawler.llm.job import Done
 
 MOST_TOKENS = 300
 
@@ -36,7 +27,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     declare_job(parser, most_tokens=MOST_TOKENS, of=("IMAGES_DIR", "images"))
 
 
-def caption(opts: argparse.Namespace, load: Load) -> Answer | None:
+def caption(opts: argparse.Namespace, load: Load) -> Answer:
     """Let what the corpus has withdrawn leave, ask, write. Raises: WrongCall, InputError, ConfigError, StorageError."""
     from crawler.dataset.lifetimes import Lifetimes
     from crawler.dataset.registry.behind import refusals_of
@@ -57,25 +48,19 @@ def caption(opts: argparse.Namespace, load: Load) -> Answer | None:
     kinds = partial(FitJob, corpus=corpus), partial(Pictures, provider=opts.model.partition(":")[0])
     with folder.at_work():
         job = job_of(Place(opts.corpus), Caption(opts.max_tokens), opts, load, now, kinds=kinds)
-        if opts.dry_run:
-            answer = estimated(job)
-            answer.facts = {**answer.facts, "removed": 0, "scores": {}}
-            return answer
-        lifetimes = Lifetimes.of(load().storage.document_ttl_days)
-        removed = withdraw_from(folder, refusals_of([corpus]), corpus, lifetimes, now=now)
-        done = ran(job, opts, now)
-        scores = _scores(folder)
-    left = (
-        [f"{number_of(removed, 'image')} left first: the corpus has them, or their pages, no more"] if removed else []
-    )
-    counts = ", ".join(f"{score}: {count:,}" for score, count in scores.items())
-    lines = [*left, *lines_of(job, done), *([f"scores of all its rows: {counts}"] if scores else [])]
-    facts = NOTHING | facts_of(job, done) | {"removed": removed, "scores": scores}
-    answer = Answer(facts, lines, list(problems_of(job, done)))
-    if done.ran.signal is not None:
-        opts.tell(answer)
-        raise done.ran.signal
-    return answer
+        lifetimes, removed = Lifetimes.of(load().storage.document_ttl_days), 0
+        if not opts.dry_run:
+            removed = withdraw_from(folder, refusals_of([corpus]), corpus, lifetimes, now=now)
+
+        def found(_: Done) -> tuple[dict[str, Any], list[str]]:
+            scores = _scores(folder)
+            counts = ", ".join(f"{score}: {count:,}" for score, count in scores.items())
+            lines = [f"scores of all its rows: {counts}"] if scores else []
+            if removed:
+                lines.append(f"{number_of(removed, 'image')} left first: the corpus has them, or their pages, no more")
+            return {"removed": removed, "scores": scores}, lines
+
+        return answered(job, opts, now, {"removed": 0, "scores": {}}, found)
 
 
 def _scores(folder: Folder) -> dict[str, int]:

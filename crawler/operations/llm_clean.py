@@ -10,20 +10,11 @@ from typing import TYPE_CHECKING, Any
 from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work
-from crawler.operations.llm_common import (
-    FACTS,
-    NOTHING,
-    declare_job,
-    estimated,
-    facts_of,
-    job_of,
-    lines_of,
-    problems_of,
-    ran,
-)  # fmt: skip
+from crawler.operations.llm_common import FACTS, answered, declare_job, job_of
 from crawler.operations.numbers import share, whole
 
 if TYPE_CHECKING:
+    from crawler.llm.job import Done
     from crawler.storage.files.place import Place
 
 BELOW, MOST_CHARS, MOST_TOKENS = 0.6, 20_000, 8_192
@@ -41,7 +32,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "place of theirs")  # fmt: skip
 
 
-def clean(opts: argparse.Namespace, load: Load) -> Answer | None:
+def clean(opts: argparse.Namespace, load: Load) -> Answer:
     """Ask, check, annotate, replace. Raises: WrongCall, InputError, ConfigError, StorageError."""
     from crawler.dataset.rewrite import corpus_place
     from crawler.documents.shown_text import ShownTexts
@@ -52,26 +43,19 @@ def clean(opts: argparse.Namespace, load: Load) -> Answer | None:
         tool = Clean(ShownTexts(place, load()), opts.below, opts.max_chars, opts.max_tokens)
         job = job_of(place, tool, opts, load, now)
         job.pages.unwanted = tool.unwanted
-        if opts.dry_run:
-            answer = estimated(job)
-            answer.facts = {**answer.facts, **_NONE}
-            return answer
-        done = ran(job, opts, now)
-        found = _found(place)
-        lines = list(lines_of(job, done))
-        lines.append(f"texts that stand in their page: {len(found.texts):,}")
-        lines += [f"{number_of(count, 'text')} refused: {REFUSALS[why]}" for why, count in found.refused.items()]
-        replaced = None
-        if opts.apply and done.ran.signal is None:
-            made = apply(place, found.texts, now=now)
-            replaced = made.changed
-            lines.append(f"{number_of(made.changed, 'text')} replaced; version {made.version} of the corpus")
-        facts = {"taken": len(found.texts), "refused": found.refused, "replaced": replaced}
-        answer = Answer(NOTHING | facts_of(job, done) | facts, lines, list(problems_of(job, done)))
-    if done.ran.signal is not None:
-        opts.tell(answer)
-        raise done.ran.signal
-    return answer
+
+        def found(done: Done) -> tuple[dict[str, Any], list[str]]:
+            there = _found(place)
+            lines = [f"texts that stand in their page: {len(there.texts):,}"]
+            lines += [f"{number_of(count, 'text')} refused: {REFUSALS[why]}" for why, count in there.refused.items()]
+            replaced = None
+            if opts.apply and done.ran.signal is None:
+                made = apply(place, there.texts, now=now)
+                replaced = made.changed
+                lines.append(f"{number_of(made.changed, 'text')} replaced; version {made.version} of the corpus")
+            return {"taken": len(there.texts), "refused": there.refused, "replaced": replaced}, lines
+
+        return answered(job, opts, now, {"taken": 0, "refused": {}, "replaced": None}, found)
 
 
 @dataclass(slots=True)
@@ -95,7 +79,6 @@ def _found(place: Place) -> _Found:
     return found
 
 
-_NONE: dict[str, Any] = {"taken": 0, "refused": {}, "replaced": None}
 WORK = Work(
     "clean corpus --model openai:gpt-5-mini --budget 5USD --below 0.5",
     declare,

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from crawler.number import duration, number_of
 from crawler.operations.answer import Answer, Fields
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from crawler.storage.corpus.answers import Answers
     from crawler.storage.files.place import Place
 
+Ended = TypeVar("Ended")
 MOST_TOKENS = 1_024
 AGAIN = "; --again asks about them anew, and they are paid once more"
 
@@ -136,23 +137,53 @@ def estimated(job: LlmJob, useless: Callable[[Answers], Collection[str]] = lambd
     return Answer(facts, lines)
 
 
-def ran(
-    job: LlmJob, opts: argparse.Namespace, now: float, then: Callable[[Provider, Done], None] = lambda _, __: None
-) -> Done:
-    """Ask and annotate, with the progress on a terminal. then: what else is asked. Raises: InputError, StorageError."""
+def answered(
+    job: LlmJob,
+    opts: argparse.Namespace,
+    now: float,
+    nothing: dict[str, Any],
+    found: Callable[[Done], tuple[dict[str, Any], list[str]]],
+    *,
+    then: Callable[[Provider, Done], None] = lambda _, __: None,
+) -> Answer:
+    """Estimate, with --dry-run; else ask, annotate and tell. nothing: facts of the operation where nothing was done.
+
+    found: those and lines for a person, once it was. then: what else is asked. Raises: InputError, StorageError.
+    """
+    if opts.dry_run:
+        answer = estimated(job)
+        return Answer({**answer.facts, **nothing}, answer.lines)
+
+    def work(provider: Provider, after: Callable[[Ran, Decimal], None]) -> Done:
+        done = job.run(provider, concurrency=opts.concurrency, now=now, after=after)
+        then(provider, done)
+        return done
+
+    done = provided(job, work)
+    own, lines = found(done)
+    facts, lines = NOTHING | facts_of(job, done) | own, [*lines_of(job, done), *lines]
+    return ended(opts, Answer(facts, lines, list(problems_of(job, done))), done)
+
+
+def provided(job: LlmJob, work: Callable[[Provider, Callable[[Ran, Decimal], None]], Ended]) -> Ended:
+    """Work with the model of a job, its progress on a terminal. Raises: InputError, StorageError."""
     from crawler.llm.model import ProviderError
     from crawler.llm.named import opened
     from crawler.problems import InputError
 
     with closing(opened(job.model)) as provider, reading() as tell:
         try:
-            done = job.run(
-                provider, concurrency=opts.concurrency, now=now, after=progress(job, tell, job.estimate().asked)
-            )
-            then(provider, done)
+            return work(provider, progress(job, tell, job.estimate().asked))
         except ProviderError as error:
             raise InputError([str(error)]) from None
-    return done
+
+
+def ended(opts: argparse.Namespace, answer: Answer, done: Done) -> Answer:
+    """The answer. Raises: KeyboardInterrupt of the signal that has ended the job, once the answer is told."""
+    if done.ran.signal is not None:
+        opts.tell(answer)
+        raise done.ran.signal
+    return answer
 
 
 def progress(job: LlmJob, tell: Callable[[str], None], total: int = 0) -> Callable[[Ran, Decimal], None]:

@@ -10,21 +10,11 @@ import orjson
 
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work
-from crawler.operations.llm_common import (
-    FACTS,
-    NOTHING,
-    declare_job,
-    estimated,
-    facts_of,
-    job_of,
-    lines_of,
-    problems_of,
-    ran,
-)
+from crawler.operations.llm_common import FACTS, answered, declare_job, job_of
 from crawler.operations.numbers import whole
 
 if TYPE_CHECKING:
-    from crawler.llm.job import LlmJob
+    from crawler.llm.job import Done, LlmJob
     from crawler.storage.files.place import Place
 
 WINDOW = 12_000
@@ -40,7 +30,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help=f"characters of a text in one request; longer ones are read in parts ({WINDOW:,})")  # fmt: skip
 
 
-def extract(opts: argparse.Namespace, load: Load) -> Answer | None:
+def extract(opts: argparse.Namespace, load: Load) -> Answer:
     """Read, check, annotate. Raises: WrongCall, InputError, ConfigError, StorageError."""
     from crawler.dataset.rewrite import corpus_place
     from crawler.llm.extract import Extract
@@ -50,21 +40,15 @@ def extract(opts: argparse.Namespace, load: Load) -> Answer | None:
     tool = Extract(form_of(opts.schema), opts.window, opts.max_tokens)
     with corpus_place(opts.corpus) as place:
         job = job_of(place, tool, opts, load, now)
-        if opts.dry_run:
-            answer = estimated(job)
-            answer.facts = {**answer.facts, "annotation": tool.name, "fields": {}, "refused": 0}
-            return answer
-        done = ran(job, opts, now)
-        found = _found(place, job)
-        lines = list(lines_of(job, done))
-        lines += [f"{name}: in {count:,} records" for name, count in found["fields"].items()]
-        if found["refused"]:
-            lines.append(f"{found['refused']:,} values follow from no passage of their page: refused")
-        answer = Answer(NOTHING | facts_of(job, done) | found, lines, list(problems_of(job, done)))
-    if done.ran.signal is not None:
-        opts.tell(answer)
-        raise done.ran.signal
-    return answer
+
+        def found(_: Done) -> tuple[dict[str, Any], list[str]]:
+            facts = _found(place, job)
+            lines = [f"{name}: in {count:,} records" for name, count in facts["fields"].items()]
+            if facts["refused"]:
+                lines.append(f"{facts['refused']:,} values follow from no passage of their page: refused")
+            return facts, lines
+
+        return answered(job, opts, now, {"annotation": tool.name, "fields": {}, "refused": 0}, found)
 
 
 def _found(place: Place, job: LlmJob) -> dict[str, Any]:

@@ -5,24 +5,25 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping
-from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.config.storage import export_formats
 from crawler.number import number_of
 from crawler.operations.answer import Answer, Fields
-from crawler.operations.common import reading, refuse_url
+from crawler.operations.common import refuse_url
 from crawler.operations.declared import Load, WrongCall
 from crawler.operations.llm_common import (
     FACTS,
     NOTHING,
     declare_job,
+    ended,
     estimated,
     facts_of,
     job_of,
     problems_of,
-    progress,
+    provided,
     said_of_calls,
 )  # fmt: skip
 
@@ -72,36 +73,20 @@ def written(
                              "for both")  # fmt: skip
             return Answer({**answer.facts, **_NONE, "checks": most}, lines)
         done, made = _ran(job, author, opts, load, now)
-        answer = _answer(job, done, made, opts, refusals)
-    if done.ran.signal is not None:
-        opts.tell(answer)
-        raise done.ran.signal
-    return answer
+        return ended(opts, _answer(job, done, made, opts, refusals), done)
 
 
 def _ran(job: LlmJob, author: Author, opts: argparse.Namespace, load: Load, now: float) -> tuple[Done, Made]:
     from crawler.llm.author import AuthorJob, Destination
-    from crawler.llm.model import ProviderError
-    from crawler.llm.named import opened
     from crawler.llm.synthetic import sieve_of
     from crawler.observe.publish.derived import Description
-    from crawler.problems import InputError
 
     config = load()
     described = Description("synthetic", [job.place])
     where = Destination(Path(opts.out), opts.to, config.storage.shard_max_bytes, described)
-    with sieve_of(config) as sieve, closing(opened(job.model)) as provider, reading() as tell:
-        try:
-            return AuthorJob(job, author).run(
-                provider,
-                where,
-                sieve,
-                concurrency=opts.concurrency,
-                now=now,
-                after=progress(job, tell, job.estimate().asked),
-            )
-        except ProviderError as error:
-            raise InputError([str(error)]) from None
+    with sieve_of(config) as sieve:
+        work = partial(AuthorJob(job, author).run, where=where, sieve=sieve, concurrency=opts.concurrency, now=now)
+        return provided(job, lambda provider, after: work(provider, after=after))
 
 
 def _answer(

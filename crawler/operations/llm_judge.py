@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work, WrongCall
-from crawler.operations.llm_common import (
-    FACTS,
-    NOTHING,
-    declare_job,
-    estimated,
-    facts_of,
-    job_of,
-    lines_of,
-    problems_of,
-    ran,
-)
+from crawler.operations.llm_common import FACTS, answered, declare_job, job_of
 from crawler.operations.numbers import whole
 
 if TYPE_CHECKING:
@@ -42,7 +32,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "for a high score, and say how often it moves the score")  # fmt: skip
 
 
-def judge(opts: argparse.Namespace, load: Load) -> Answer | None:
+def judge(opts: argparse.Namespace, load: Load) -> Answer:
     """Score, annotate, hold against labels. Raises: WrongCall, InputError, ConfigError, StorageError."""
     from dataclasses import asdict
 
@@ -57,10 +47,6 @@ def judge(opts: argparse.Namespace, load: Load) -> Answer | None:
     tool = Judge(rubric_of(opts.rubric, opts.topic), opts.max_chars, opts.max_tokens)
     with corpus_place(opts.corpus) as place:
         job = job_of(place, tool, opts, load, now)
-        if opts.dry_run:
-            answer = estimated(job)
-            answer.facts = {**answer.facts, "annotation": tool.name, "scores": {}, "agreement": None, "injection": None}
-            return answer
         injection: dict[str, Any] = {"injection": None}
 
         def plant(provider: Provider, done: Done) -> None:
@@ -68,14 +54,12 @@ def judge(opts: argparse.Namespace, load: Load) -> Answer | None:
                 injected = measured(job, tool, provider, done, most=opts.injection, concurrency=opts.concurrency)
                 injection["injection"] = asdict(injected)
 
-        done = ran(job, opts, now, plant)
-        found = _found(place, job) | injection
-        lines = [*lines_of(job, done), *_lines(found)]
-        answer = Answer(NOTHING | facts_of(job, done) | found, lines, list(problems_of(job, done)))
-    if done.ran.signal is not None:
-        opts.tell(answer)
-        raise done.ran.signal
-    return answer
+        def found(_: Done) -> tuple[dict[str, Any], list[str]]:
+            facts = _found(place, job) | injection
+            return facts, list(_lines(facts))
+
+        nothing: dict[str, Any] = {"annotation": tool.name, "scores": {}, "agreement": None, "injection": None}
+        return answered(job, opts, now, nothing, found, then=plant)
 
 
 def _found(place: Place, job: LlmJob) -> dict[str, Any]:

@@ -11,6 +11,8 @@ Headers = Iterable[tuple[bytes, bytes]]
 """Header lines as they arrived, (name, value)."""
 
 MAX_RETRY_AFTER_SECONDS = 30 * 86_400.0
+_EPOCH = 1e9
+"""A larger number of seconds is a moment: 30 years of pause, or a day of 2001 or later."""
 _MAX_AGE = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE | re.ASCII)
 
 _USER_INFO = re.compile(r"//[^/?#\s@]*@")
@@ -31,18 +33,30 @@ def max_age_seconds(headers: Headers) -> float | None:
 
 
 def retry_after_seconds(headers: Headers, now: float) -> float | None:
-    """Retry-After in seconds (RFC 9110 section 10.2.3), at most 30 days; None where absent or unreadable.
+    """Seconds for which an answer asks to be left alone, at most 30 days; None where it says nothing readable.
 
-    A date is counted from the Date of the same answer, by the clock that wrote both; from `now` where there is none.
+    Retry-After (RFC 9110, section 10.2.3), else X-RateLimit-Reset beside an X-RateLimit-Remaining of 0: seconds since
+    the epoch (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api), or a short number of them
+    from now on, as others send it. A moment is counted from the Date of the same answer, by the clock that wrote both;
+    from `now` where there is none.
     """
     lines = list(headers)
     now = next((at for value in values_of(lines, b"date") if (at := http_date(value)) is not None), now)
     for value in values_of(lines, b"retry-after"):
-        if value.strip().isascii() and value.strip().isdigit():
-            return min(float(value.strip()[:9]), MAX_RETRY_AFTER_SECONDS)
+        if (number := _whole(value)) is not None:
+            return min(number, MAX_RETRY_AFTER_SECONDS)
         if (when := http_date(value)) is not None:
             return min(max(when - now, 0.0), MAX_RETRY_AFTER_SECONDS)
-    return None
+    if "0" not in map(str.strip, values_of(lines, b"x-ratelimit-remaining")):
+        return None
+    ends = [number for value in values_of(lines, b"x-ratelimit-reset") if (number := _whole(value)) is not None]
+    pauses = [max(end - now, 1.0) if end >= _EPOCH else end for end in ends]
+    return min(max(pauses), MAX_RETRY_AFTER_SECONDS) if pauses else None
+
+
+def _whole(value: str) -> float | None:
+    digits = value.strip()
+    return float(digits[:12]) if digits.isascii() and digits.isdigit() else None
 
 
 def http_date(text: str) -> float | None:

@@ -33,8 +33,9 @@ TEXTS = ("html", "markdown", "text")
 MAX_LISTS = 1_000
 """Lists of one source that are read, where the file names no other number."""
 JSON = "application/json"
-MAX_KEY = 4_096
-_KEY = re.compile(rf"[\x21-\x7e]{{1,{MAX_KEY}}}")
+MIN_KEY, MAX_KEY = 8, 4_096
+"""Signs of a key. A shorter one is none, and could not be told from the words of a text that repeats it."""
+_KEY = re.compile(rf"[\x21-\x7e]{{{MIN_KEY},{MAX_KEY}}}")
 _PLACE = re.compile(r"\{([^{}]{0,200})\}")
 _MARK = "zq0place"
 """Stands in an address for what is filled in, so that the rest can be brought into canonical form."""
@@ -62,7 +63,7 @@ class Credential:
         except ValueError as error:
             raise CredentialError(str(error)) from None
         if not _KEY.fullmatch(key):
-            raise CredentialError(f"{name} has to hold the key: one word of at most {MAX_KEY:,} signs of ASCII")
+            raise CredentialError(f"{name} has to hold the key: one word of {MIN_KEY} to {MAX_KEY:,} signs of ASCII")
         return f"{self.scheme} {key}" if self.scheme else key
 
 

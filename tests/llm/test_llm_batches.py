@@ -106,6 +106,25 @@ def test_a_death_between_submit_and_note_pays_nothing_twice_and_loses_no_answer(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_death_between_the_deletion_at_the_provider_and_its_note_holds_up_nothing(
+    folder: Folder, server: BatchServer, judge: Any, protocol: str
+) -> None:
+    folder.filled(range(3))
+    judge(protocol)
+    held, server.ending = dict(server.batches), ENDED[protocol]
+    assert judge(protocol)["ended"] == "done"
+    path = folder.path / LEDGER
+    *lines, last = path.read_bytes().splitlines(keepends=True)
+    assert orjson.loads(last)["kind"] == "batch"
+    path.write_bytes(b"".join(lines))
+    for left in (server.batches, held):  # its files are deleted first
+        server.batches = left
+        found = judge(protocol)
+        assert (found["ended"], found["problems"], found["spent"]) == ("done", [], pytest.approx(3 * ONE))
+        path.write_bytes(b"".join(lines))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_submit_whose_answer_is_lost_is_found_again(
     folder: Folder, server: BatchServer, judge: Any, protocol: str
 ) -> None:

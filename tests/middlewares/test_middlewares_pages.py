@@ -63,6 +63,10 @@ def test_every_status_becomes_its_outcome(web, outcomes):
     assert [status for status in wanted if found[f"/{status}"].get("host_wide")] == [429, 503]
 
 
+def limit(left, end):
+    return [("X-RateLimit-Remaining", left), ("X-RateLimit-Reset", str(end))]
+
+
 def test_retry_after_is_read_as_seconds_or_date_and_blocks_the_host(web, outcomes):
     found = outcomes(
         {
@@ -71,8 +75,19 @@ def test_retry_after_is_read_as_seconds_or_date_and_blocks_the_host(web, outcome
             "/past": web.reply(503, b"", [("Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT")]),
             "/now": web.reply(429, b"", [("Retry-After", "0")]),
             "/nonsense": web.reply(503, b"", [("Retry-After", "soon")]),
+            "/denied": web.reply(403, b"", [("Retry-After", "0")]),
+            "/throttled": web.reply(403, b"", [("Retry-After", "120")]),
+            "/used-up": web.reply(403, b"", limit("0", int(time.time()) + 90)),
+            "/used-up-long-ago": web.reply(403, b"", limit("0", 1_000_000_007)),
+            "/short": web.reply(429, b"", limit("0", 90)),
+            "/left": web.reply(403, b"", limit("7", 90)),
         }
     )
+    for path in ("/throttled", "/used-up", "/short"):
+        assert 60 < found[path]["not_before"] - time.time() <= 120, path
+        assert (found[path]["reason"], found[path]["host_wide"]) == ("hold_rate_limited", True)
+    assert found["/used-up-long-ago"]["not_before"] <= time.time() + 1
+    assert [found[path]["reason"] for path in ("/denied", "/left")] == ["access_denied"] * 2
     assert 0 < found["/seconds"]["not_before"] - time.time() <= 120
     assert found["/seconds"]["reason"] == "hold_rate_limited"
     assert 60 < found["/date"]["not_before"] - time.time() <= 90

@@ -271,10 +271,13 @@ def test_github_leads_by_its_link_header_and_to_no_other_host() -> None:
 def test_a_key_is_read_where_it_is_and_sent_to_the_host_of_the_lists_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("K", "s3cret\n")
-    assert Credential("env:K", scheme="Bearer").value() == "Bearer s3cret"
-    (tmp_path / "key").write_text("other\n")
-    assert Credential(f"file:{tmp_path}/key", "X-Key").value() == "other"
+    monkeypatch.setenv("K", "s3cret-1\n")
+    assert Credential("env:K", scheme="Bearer").value() == "Bearer s3cret-1"
+    (tmp_path / "key").write_text("another1\n")
+    assert Credential(f"file:{tmp_path}/key", "X-Key").value() == "another1"
+    monkeypatch.setenv("K", "short")
+    with pytest.raises(CredentialError, match="one word of 8 to"):
+        Credential("env:K").value()
     monkeypatch.setenv("K", "two words")
     for place in ("env:K", "env:NONE", f"file:{tmp_path}/none"):
         with pytest.raises(CredentialError) as caught:

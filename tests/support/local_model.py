@@ -21,6 +21,7 @@ if __name__ == "__main__":
     params.n_ctx, params.n_parallel, params.port = 4_096, 1, 0
     params.hostnames = ["127.0.0.1"]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1  # more of them spin while others compute
+    params.sampling.penalty_repeat, params.sampling.penalty_last_n = 1.3, 256  # or it says one thing to the last token
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()
