@@ -6,6 +6,8 @@ import io
 import json
 import random
 import tarfile
+import zlib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,9 @@ from crawler.problems import InputError
 
 def judged(number: int, reason: str = "", site: str = "", language: str = "en") -> Judged:
     site = site or f"s{number}.example"
-    return Judged(f"http://{site}/{number}", site, "dates", language, reason, f"The mill {number} stands still.")
+    return Judged(
+        f"http://{site}/{number}", site, f"p{number % 5}.tgz", language, reason, f"The mill {number} stands still."
+    )
 
 
 def both(number: int) -> list[Judged]:
@@ -67,6 +71,20 @@ def test_at_most_half_of_the_texts_are_in_one_language() -> None:
     assert {one.language for one in draw(texts, {True: 4, False: 0})} == {"en", "fr"}
     with pytest.raises(InputError, match="only 5 rejected and 0 kept texts can be drawn"):
         draw(texts[:30], {True: 10, False: 0})
+
+
+def test_at_most_half_of_the_kept_texts_are_of_one_source() -> None:
+    texts = [judged(n, language=f"l{n}") for n in (*range(0, 50, 5), *range(1, 50, 5))]
+    assert Counter(one.source for one in draw(texts, {True: 0, False: 6})) == {"p0.tgz": 3, "p1.tgz": 3}
+
+
+def test_a_new_set_has_no_site_of_an_earlier_one_and_none_that_rules_may_be_developed_on(tmp_path: Path) -> None:
+    hosts = [f"s{n}.example" for n in range(12)]
+    lines(tmp_path / "data/pages-dev/dates.jsonl.zst", *({"url": f"http://{h}/", "html": "<p>x"} for h in hosts))
+    list(write(tmp_path / "old", [judged(1, site=host) for host in hosts[:4]], 1))
+    found = list(pages(tmp_path / "data", None, without=[tmp_path / "old-key/key.jsonl"], half=True))
+    sites = [url.split("/")[2] for _, url, _ in found]
+    assert sites == [host for host in hosts[4:] if zlib.crc32(host.encode()) % 2] and 0 < len(sites) < 8
 
 
 def test_the_files_of_the_readers_do_not_tell_the_verdict(tmp_path: Path) -> None:
