@@ -23,6 +23,7 @@ import argparse
 import json
 import logging
 import random
+import re
 import sys
 import tarfile
 import zlib
@@ -153,7 +154,12 @@ def _packed(path: Path) -> Iterator[tuple[str, bytes]]:
             if name.endswith(".html") and (file := archive.extractfile(member)):
                 body = file.read()
                 entry = urls.get(str(PurePosixPath(name).relative_to(PurePosixPath(index).parent))) if index else None
-                yield (entry or {}).get("url") or _stated(body) or f"http://{PurePosixPath(name).stem}.test/", body
+                yield (entry or {}).get("url") or _stated(body) or f"http://{_host(name)}.test/", body
+
+
+def _host(name: str) -> str:
+    """Of a file's name, whatever characters it has."""
+    return re.sub(r"[^a-z0-9]+", "-", PurePosixPath(name).stem.lower()).strip("-") or "page"
 
 
 def _stated(body: bytes) -> str:
