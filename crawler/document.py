@@ -418,6 +418,10 @@ class DropReason:
     PLACEHOLDER = _words("placeholder", "The text of a page that has no content yet.", no_page=True)
     SOFT_404 = _words("soft_404", "A page that says it does not exist, with status 200.")
     LOGIN_WALL = _words("login_wall", "A page that asks to log in or to subscribe instead of showing its text.")
+    FORM_PAGE = _words(
+        "form_page",
+        "A form with its explanations: to log in, sign up, reset a password, or write to somebody.",
+    )
     ERROR_PAGE = _words("error_page", "A server's error or a gate for robots, with status 200.")
     GOPHER_SHORT_DOC = _quality("gopher_short_doc", "Gopher: too few words.", no_page=True)
     GOPHER_LONG_DOC = _quality("gopher_long_doc", "Gopher: too many words.")

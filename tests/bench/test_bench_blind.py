@@ -6,6 +6,8 @@ import io
 import json
 import random
 import tarfile
+import zlib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,9 @@ from crawler.problems import InputError
 
 def judged(number: int, reason: str = "", site: str = "", language: str = "en") -> Judged:
     site = site or f"s{number}.example"
-    return Judged(f"http://{site}/{number}", site, "dates", language, reason, f"The mill {number} stands still.")
+    return Judged(
+        f"http://{site}/{number}", site, f"p{number % 5}.tgz", language, reason, f"The mill {number} stands still."
+    )
 
 
 def both(number: int) -> list[Judged]:
@@ -69,6 +73,20 @@ def test_at_most_half_of_the_texts_are_in_one_language() -> None:
         draw(texts[:30], {True: 10, False: 0})
 
 
+def test_at_most_half_of_the_kept_texts_are_of_one_source() -> None:
+    texts = [judged(n, language=f"l{n}") for n in (*range(0, 50, 5), *range(1, 50, 5))]
+    assert Counter(one.source for one in draw(texts, {True: 0, False: 6})) == {"p0.tgz": 3, "p1.tgz": 3}
+
+
+def test_a_new_set_has_no_site_of_an_earlier_one_and_none_that_rules_may_be_developed_on(tmp_path: Path) -> None:
+    hosts = [f"s{n}.example" for n in range(12)]
+    lines(tmp_path / "data/pages-dev/dates.jsonl.zst", *({"url": f"http://{h}/", "html": "<p>x"} for h in hosts))
+    list(write(tmp_path / "old", [judged(1, site=host) for host in hosts[:4]], 1))
+    found = list(pages(tmp_path / "data", None, without=[tmp_path / "old-key/key.jsonl"], half=True))
+    sites = [url.split("/")[2] for _, url, _ in found]
+    assert sites == [host for host in hosts[4:] if zlib.crc32(host.encode()) % 2] and 0 < len(sites) < 8
+
+
 def test_the_files_of_the_readers_do_not_tell_the_verdict(tmp_path: Path) -> None:
     said = list(write(tmp_path / "read", draw(both(9), {True: 4, False: 4})[::-1], 3))
     assert "8 texts of 8 sites" in said[0]
@@ -103,9 +121,9 @@ def test_no_page_is_drawn_of_a_site_that_a_rule_was_made_with(tmp_path: Path) ->
     packed(packages / "one.tar.gz", {"p/data/index.json": index.encode(), "p/data/html/0.html": b"<p>x",
                                      "p/data/html/1.html": b"<p>y"})  # fmt: skip
     stated = b"<link rel=canonical href='http://stated.example/d'><p>z"
-    packed(packages / "two.tgz", {"q/a.html": stated, "q/b.html": b"<p>w", "q/c.txt": b"no page"})
+    packed(packages / "two.tgz", {"q/a.html": stated, "q/A light | b.html": b"<p>w", "q/c.txt": b"no page"})
     assert [url for _, url, _ in pages(tmp_path, packages)] == [
-        "https://new.example/b", "http://listed.example/", "http://stated.example/d", "http://b.test/",
+        "https://new.example/b", "http://listed.example/", "http://stated.example/d", "http://a-light-b.test/",
     ]  # fmt: skip
     with pytest.raises(InputError, match="no pages in"):
         list(pages(tmp_path / "away", None))

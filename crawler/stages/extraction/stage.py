@@ -41,6 +41,7 @@ from crawler.stages.extraction.common import correct
 from crawler.stages.extraction.contents import Contents, contents_of, without_contents
 from crawler.stages.extraction.escaped import escaped_tags, unescape, unescaped, without_tags
 from crawler.stages.extraction.faster import install
+from crawler.stages.extraction.forms import form_signals, page_with_fields
 from crawler.stages.extraction.further import without_further
 from crawler.stages.extraction.hidden import drop_hidden, hidden_in
 from crawler.stages.extraction.learned.extract import extract
@@ -124,14 +125,14 @@ class ExtractionStage:
             return settled
         contents: list[Contents] = []
         code: list[Listing] = []
-        tags = frozenset[str]()
+        tags, fields = frozenset[str](), ""
         doc.method_used = doc.method_used or "fast"  # a record of JSON has named its own
         if tree is None or isinstance(tree, str | FileText):
             found = self._as_it_stands(doc, tree)
         else:
             self._prepare(doc, tree)
             marked, code, verse = code_chars(tree), listings(tree), verse_chars(tree)
-            contents = contents_of(tree, doc.url)
+            contents, fields = contents_of(tree, doc.url), page_with_fields(tree, doc.html)
             tags = escaped_tags(tree, doc.html)
             found, doc.extractor = self._main_text(doc, tree)
             found = self._or_captured(doc, self._or_embedded(doc, found))
@@ -146,6 +147,7 @@ class ExtractionStage:
         doc.code_blocks = code_blocks(doc.text, code)
         doc.code_languages = languages_of(doc.code_blocks)
         recount(doc)
+        doc.quality_signals |= form_signals(fields, doc.text)
         doc.extraction_yield = round(doc.char_count / size, 4) if size else None
         if moves_a_notice(doc.refresh) and doc.word_count < self._chain.shown_words:
             return _leads_on(doc)

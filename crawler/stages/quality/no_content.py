@@ -1,13 +1,13 @@
 """The quality stage recognises pages that are no content at all, whatever their words look like.
 
 Each recogniser looks only where such pages say it (title, first lines), and only on texts short enough to be one. The
-phrases stand in `no_content_phrases.txt`.
+phrases stand in `no_content_phrases.txt`. Forms are recognised by their fields (`stages/extraction/forms.py`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from crawler.document import DropReason, Reason
@@ -21,6 +21,20 @@ _CONSENT, _DATA = re.compile(_PHRASES["consent"]), re.compile(_PHRASES["data"])
 _TITLE_PARTS = re.compile(r" [-–—|·»:/]+ |\||: ")
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _APOSTROPHE = str.maketrans("’ʼ", "''")
+
+
+_ANSWERED = frozenset({"forum", "product", "documentation"})
+"""Types of pages with a form to answer, to review or to order below the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormLimit:
+    """Up to how many words a page is nothing but a form that asks for so many passwords."""
+
+    passwords: int
+    most_words: int
+    running_words: int
+    """In lines of twenty words and more, outside of the fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +56,26 @@ class Recognisers:
     """Characters of the text in which the message must stand; the title counts too."""
     lorem_ipsum_per_1000_words: float = 2.0
     """A page of any length that repeats "lorem ipsum" or its next words so often is a placeholder."""
+
+    forms: tuple[FormLimit, ...] = (
+        FormLimit(2, most_words=500, running_words=300),
+        FormLimit(1, most_words=250, running_words=80),
+        FormLimit(0, most_words=160, running_words=35),
+    )
+    """The first whose passwords a form asks for says how much text makes it an article. Two are a new one and its
+    repetition, which stand beside no article. Chosen on sites of formasaurus 0.10 (docs/benchmarks.md)."""
+
+    def judge_form(self, signals: Mapping[str, object], words: int, page_type: str | None) -> tuple[Reason, str] | None:
+        """The same for a text around a form, from what `form_signals` found; a thread has one to answer it."""
+        running, passwords = signals.get("form_running_words"), signals.get("form_passwords")
+        if not isinstance(running, int) or not isinstance(passwords, int):
+            return None
+        limit = next((one for one in self.forms if passwords >= one.passwords), None)
+        if limit is None or words > limit.most_words or running > limit.running_words:
+            return None
+        if not passwords and page_type in _ANSWERED:
+            return None
+        return DropReason.FORM_PAGE, f"{running} of {words} words are running text beside a form"
 
     def judge(self, title: str | None, text: str, words: int) -> tuple[Reason, str] | None:
         """The reason and the phrase kind that condemn the page, or None."""

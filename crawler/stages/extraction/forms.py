@@ -1,0 +1,114 @@
+"""Is the main text what stands around a form: to log in, sign up, reset a password, write to somebody?
+
+By place, not by words, so in any language: fields that follow each other closely are a form (with or without <form>,
+which some pages put around everything). A box to log in beside an article has menus between itself and the text; what
+explains a form stands next to its fields. How much running text then stands outside of the fields decides
+(`stages/quality/no_content.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lxml.html import HtmlElement
+
+from crawler.stages.parse.visible import visible_texts
+from crawler.stages.text.words import count_words
+
+NEAR = 60
+"""Letters and digits between a form and the main text, up to which they stand together. Of pages whose sites nobody
+tuned on, boxes beside an article are 90 and more away."""
+APART = 400
+"""Letters and digits between two fields, from which they are of different forms: longer than a field's explanation."""
+MOST_WORDS = 2_000
+"""Words of a text beyond which nobody looks."""
+RUNNING = 20
+"""Words of a line from which it is running text."""
+_FIELDS = frozenset({"text", "email", "tel", "url", "number", "date", "password"})
+_FIELD, _PASSWORD = "\ue000", "\ue001"
+_REST = re.compile(rf"[^\w{_FIELD}{_PASSWORD}]+|_+")
+_MARKS = re.compile(f"[{_FIELD}{_PASSWORD}]+")
+_HAS_FIELDS = re.compile(rb"<textarea|<input", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A run of fields on a page: where it begins and ends, in letters and digits of the page's text."""
+
+    begin: int
+    end: int
+    fields: int
+    passwords: int
+
+
+def page_with_fields(tree: HtmlElement, html: bytes) -> str:
+    """Letters and digits that the page shows, with a mark for each field to write into; "" where there is none."""
+    fields = [e for e in tree.iter("input", "textarea") if _is_field(e)] if _HAS_FIELDS.search(html) else []
+    if len(fields) < 2:
+        return ""
+    tails = [field.tail for field in fields]
+    for field in fields:
+        field.tail = (_PASSWORD if _kind(field) == "password" else _FIELD) + (field.tail or "")
+    text = _REST.sub("", " ".join(visible_texts(tree)))
+    for field, tail in zip(fields, tails, strict=True):
+        field.tail = tail
+    return text
+
+
+def form_signals(marked: str, text: str) -> dict[str, int]:
+    """What the quality stage judges a form by; empty where the main text stands around none.
+
+    `marked`: of `page_with_fields`. `form_passwords`: the most passwords that one form asks for.
+    `form_running_words`: words in lines of running text outside of the forms' fields.
+    """
+    if not marked or count_words(text) > MOST_WORDS:
+        return {}
+    page, forms = _forms(marked)
+    lines = [(line, _REST.sub("", line)) for line in text.splitlines()]
+    places = {squeezed: list(_places(page, squeezed)) for _, squeezed in lines if squeezed}
+    near = [form for form in forms if any(_is_near(form, *place) for found in places.values() for place in found)]
+    if not near:
+        return {}
+    words = 0
+    for line, squeezed in lines:
+        number = count_words(line)
+        inside = any(form.begin <= at < form.end for form in near for at, _ in places.get(squeezed, ()))
+        words += number if number >= RUNNING and not inside else 0
+    return {"form_passwords": max(form.passwords for form in near), "form_running_words": words}
+
+
+def _is_field(element: HtmlElement) -> bool:
+    return element.tag == "textarea" or _kind(element) in _FIELDS
+
+
+def _kind(element: HtmlElement) -> str:
+    return (element.get("type") or "text").strip().lower()
+
+
+def _forms(marked: str) -> tuple[str, list[Form]]:
+    """The page without marks, and its forms: with a password, or three fields."""
+    page, runs = list[str](), list[list[tuple[int, str]]]()
+    at = last = 0
+    for found in _MARKS.finditer(marked):
+        page.append(marked[last : found.start()])
+        at += found.start() - last
+        last = found.end()
+        if not runs or at - runs[-1][-1][0] > APART:
+            runs.append([])
+        runs[-1] += [(at, mark) for mark in found.group()]
+    page.append(marked[last:])
+    forms = (Form(run[0][0], run[-1][0], len(run), sum(mark == _PASSWORD for _, mark in run)) for run in runs)
+    return "".join(page), [form for form in forms if form.passwords or form.fields >= 3]
+
+
+def _places(page: str, line: str) -> Iterator[tuple[int, int]]:
+    at = page.find(line)
+    while at >= 0:
+        yield at, at + len(line)
+        at = page.find(line, at + len(line))
+
+
+def _is_near(form: Form, begin: int, end: int) -> bool:
+    return begin <= form.end + NEAR and form.begin - NEAR <= end

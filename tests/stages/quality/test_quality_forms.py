@@ -1,0 +1,116 @@
+"""Pages that are a form, through parse, extraction and quality; and texts that only have a form beside them."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.config import from_mapping
+from crawler.document import Document, DropReason
+from crawler.stages.chain import Chain
+from crawler.stages.extraction.forms import MOST_WORDS, form_signals, page_with_fields
+from crawler.stages.parse.stage import parse_html
+from crawler.stages.quality.no_content import Recognisers
+
+MENU = "<ul>" + "".join(f"<li><a href='/{n}'>Shelf number {n}</a></li>" for n in range(20)) + "</ul>"
+LOGIN = """<form><label>Name</label><input name=u><label>Word</label><input type=password name=p>
+<button>Go</button></form>"""
+SIGN_UP = """<form action=/new><p>E-mail</p><input type=email><p>At least eight letters</p><input type=password>
+<p>Once more</p><input type=password><input type=submit></form>"""
+BENEFITS = """<p>Whoever has a place in our book of guests reads the list of sacks first.</p>
+<ul><li>Your orders at one glance</li><li>The price of flour each week by letter</li><li>No queue at the door of the
+mill on market days</li><li>A sack of bran for each tenth sack of flour</li></ul><p>We give your name to nobody.</p>"""
+PROSE = """<p>In the spring the wheel stood still for three weeks because the river had taken the sluice with it, and
+the miller walked to town to ask for oak, rope and four carpenters who were not afraid of cold water.</p>
+<p>They came on a Monday, looked at the broken posts, drank what there was to drink, and said that nothing could be done
+before the flood had gone down to the lower mark on the bridge.</p>
+<p>By Friday it had. What they built is still there: two frames of elm, a gate that one man can lift with one hand, and
+a bench for whoever watches the level at night when snow melts in the hills.</p>"""
+
+
+@pytest.fixture(scope="module")
+def chain() -> Chain:
+    return Chain(from_mapping({"WORKER_ID": "forms", "EXTRACTION_MIN_WORDS": "20"}))
+
+
+def judged(chain: Chain, body: str) -> Document:
+    page = f"<html><head><title>The mill</title></head><body>{body}</body></html>"
+    return chain.run(Document("https://mill.test/", html=page.encode(), content_type="text/html; charset=utf-8"))
+
+
+def signals(body: str, text: str) -> dict[str, int]:
+    tree = parse_html(f"<html><body>{body}</body></html>")
+    assert not isinstance(tree, str) and tree is not None
+    return form_signals(page_with_fields(tree, body.encode()), text)
+
+
+def reason(found: dict[str, int], words: int, page_type: str | None = None) -> str:
+    verdict = Recognisers().judge_form(found, words, page_type)
+    return verdict[0].value if verdict else ""
+
+
+def test_a_page_to_sign_up_is_a_form_whatever_it_promises(chain):
+    doc = judged(chain, f"<main><h1>Your place in the book</h1>{BENEFITS}{SIGN_UP}</main>")
+    assert doc.verdict is not None and doc.verdict.reason == DropReason.FORM_PAGE
+    assert doc.quality_signals["form_passwords"] == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<header>{LOGIN}{MENU}</header><main><h1>The sluice</h1>{PROSE}</main>",
+        f"<main><h1>The sluice</h1>{PROSE}</main><aside>{MENU}{LOGIN}</aside>",
+        f"<main><h1>The sluice</h1>{PROSE}{LOGIN}</main>",
+        f"<form><div>{LOGIN}{MENU}</div><main><h1>The sluice</h1>{PROSE}</main><input name=q></form>",
+    ],
+    ids=["above", "beside", "below", "in the same <form>"],
+)
+def test_an_article_is_kept_with_a_box_to_log_in(chain, body):
+    assert judged(chain, body).verdict is None
+
+
+def test_the_language_of_a_form_decides_nothing():
+    body = "<p>マイページにはじめてご登録の方</p><input name=a><p>暗証</p><input type=password><input type=password>"
+    found = signals(body, "マイページにはじめてご登録の方\n暗証")
+    assert found == {"form_passwords": 2, "form_running_words": 0}
+    assert reason(found, 12) == DropReason.FORM_PAGE
+
+
+def test_words_between_the_fields_are_labels_and_running_text_beside_them_is_not():
+    label = "Please write the name by which the miller has known you since the day of your first sack of rye here"
+    body = f"<p>{label} outside</p><input><p>{label}</p><input type=password>"
+    assert signals(body, f"{label} outside\n{label}")["form_running_words"] == len(f"{label} outside".split())
+
+
+def test_a_form_that_menus_part_from_the_text_is_not_what_the_page_is():
+    assert signals(f"{LOGIN}{MENU}<p>What was ground</p>", "What was ground") == {}
+    assert signals(f"{LOGIN}<p>What was ground</p>{MENU}", "What was ground")["form_passwords"] == 1
+
+
+def test_one_field_to_search_is_no_form_and_three_without_password_are():
+    assert signals("<input type=search><input name=q><p>Mills</p>", "Mills") == {}
+    found = signals("<input name=a><input name=b><textarea></textarea><p>Mills</p>", "Mills")
+    assert found == {"form_passwords": 0, "form_running_words": 0}
+
+
+def test_a_thread_and_a_product_have_a_form_to_answer_and_are_none():
+    found = {"form_passwords": 0, "form_running_words": 20}
+    assert reason(found, 90, "service") == DropReason.FORM_PAGE
+    assert reason(found, 90, "forum") == reason(found, 90, "product") == ""
+
+
+@pytest.mark.parametrize(("passwords", "words", "running"), [(2, 501, 0), (2, 400, 301), (1, 251, 0), (1, 90, 81)])
+def test_more_text_than_a_form_has_is_kept(passwords, words, running):
+    assert reason({"form_passwords": passwords, "form_running_words": running}, words) == ""
+
+
+def test_a_page_without_fields_and_a_long_text_are_not_searched():
+    assert signals("<p>Mills</p>", "Mills") == {} and reason({}, 50) == ""
+    assert signals(SIGN_UP, "mill " * (MOST_WORDS + 1)) == {}
+
+
+def test_the_tree_is_left_as_it_was():
+    from lxml.html import tostring
+
+    tree = parse_html(f"<html><body>{LOGIN} tail {SIGN_UP}</body></html>")
+    before = tostring(tree)
+    assert page_with_fields(tree, before) and tostring(tree) == before
