@@ -53,6 +53,8 @@ class Contents:
 def contents_of(tree: Any, url: str) -> list[Contents]:
     """The outermost lists of a page whose links all lead to places of the page."""
     is_here = _places_of(url)
+    if sum(is_here(href) for link in tree.iter("a") if "#" in (href := link.get("href") or "")) < LEAST:
+        return []
     page = Contents(is_one=False)
     around = [page]
     for event, element in iterwalk(tree, events=("start", "end"), tag=("ul", "ol", "a")):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from lxml import etree
@@ -34,8 +35,8 @@ _TEXTS = etree.XPath(
 _NESTED_TEXTS = etree.XPath(
     "descendant-or-self::text()[not(ancestor::script or ancestor::style or ancestor::template)]", smart_strings=False
 )
-"""The same where these hold elements (`_ARE_NESTED`); slower, because it looks around every text."""
-_ARE_NESTED = etree.XPath("boolean(//template/* | //script/* | //style/*)")
+"""The same where these hold elements; slower, because it looks around every text."""
+_INSTRUCTIONS = ("script", "style", "template")
 _CLOSED = re.compile(r"display:none(?![\w-])|visibility:(?:hidden|collapse)(?![\w-])")
 _CLEAR = re.compile(r"(?:^|;)opacity:0*(?:\.0+)?(?:%|!important)*(?:;|\Z)")
 _MOVES = re.compile(r"transform|transition|animation|will-change")
@@ -70,32 +71,35 @@ def is_closed(attributes: Any) -> bool:
 
 def hidden_in(tree: Any) -> Hidden:
     """What is hidden in a page; nothing where a script would show the most of it."""
-    targets: frozenset[str] | None = None
-    found: list[Any] = []
-    for element in _CANDIDATES(tree)[:MOST]:
-        if not _is_unseen(element):
-            continue
-        if targets is None:
-            targets = frozenset(name.lstrip("#") for value in _TARGETS(tree) for name in value.split())
-        if element.tag == "dialog" or not _is_revealed(element, targets):
-            found.append(element)
+    unseen = filter(_is_unseen, _CANDIDATES(tree)[:MOST])
+    found = [element for element in unseen if element.tag == "dialog" or not _is_revealed(element)]
+    if any(element.get("id") for element in found if element.tag != "dialog"):
+        targets = {name.lstrip("#") for value in _TARGETS(tree) for name in value.split()}
+        found = [element for element in found if element.tag == "dialog" or element.get("id") not in targets]
     found = _without_sections(found)
     if not found:
         return Hidden([], 0)
     known = set(found)
     outer = [element for element in found if known.isdisjoint(element.iterancestors())]
-    texts_in = _NESTED_TEXTS if _ARE_NESTED(tree) else _TEXTS
+    is_nested = any(len(element) for element in tree.iter(*_INSTRUCTIONS))
+    texts_in = _NESTED_TEXTS if is_nested else _TEXTS
     texts = [" ".join(" ".join(texts_in(element)).split()) for element in outer]
     chars = sum(map(len, texts))
-    if chars > MOST_SHARE * _least_chars(tree) and chars > MOST_SHARE * len(" ".join(" ".join(texts_in(tree)).split())):
+    is_little = not is_nested and _shows(tree, chars / MOST_SHARE)
+    if not is_little and chars > MOST_SHARE * len(" ".join(" ".join(texts_in(tree)).split())):
         return Hidden([], 0)
     return Hidden(outer, sum(len(text.split()) for text in texts))
 
 
-def _least_chars(tree: Any) -> int:
-    """Letters that a page shows at least, counted at a fourth of the time: all of it without instructions."""
-    unread = sum(len(element.text_content()) for element in tree.iter("script", "style", "template"))
-    return max(0, len(" ".join(tree.text_content().split())) - unread)
+def _shows(tree: Any, enough: float) -> bool:
+    """True where the first elements of a page have so many letters, which spares the count of all."""
+    count = 0
+    for element in tree.iter("*"):
+        if element.tag not in _INSTRUCTIONS and (text := element.text):
+            count += len(" ".join(text.split()))
+            if count > enough:
+                return True
+    return False
 
 
 def _without_sections(found: list[Any]) -> list[Any]:
@@ -113,14 +117,20 @@ def drop_hidden(hidden: Hidden) -> None:
 
 
 def _is_unseen(element: Any) -> bool:
-    attributes = element.attrib
     if element.tag == "dialog":
-        return "open" not in attributes
-    if is_closed(attributes):
+        return "open" not in element.attrib
+    if element.get("hidden", "until-found").lower() != "until-found":
         return True
-    style = _plain(attributes.get("style") or "")
-    if not style:
-        return False
+    style = element.get("style")
+    return bool(style) and (_hides(style) if len(style) <= MOST_NAMES else _hides.__wrapped__(style))
+
+
+@lru_cache(maxsize=8_192)
+def _hides(style: str) -> bool:
+    """True for a style with which nobody sees an element; a site repeats them."""
+    style = _plain(style)
+    if _CLOSED.search(style):
+        return True
     is_placed = "position:absolute" in style or "position:fixed" in style
     if (is_placed or "text-indent" in style) and _OFF_SCREEN.search(style):
         return True
@@ -129,10 +139,10 @@ def _is_unseen(element: Any) -> bool:
     return _CLEAR.search(style) is not None and _MOVES.search(style) is None
 
 
-def _is_revealed(element: Any, targets: frozenset[str]) -> bool:
-    """True for what a click, or scrolling there, shows."""
+def _is_revealed(element: Any) -> bool:
+    """True for what a click, or scrolling there, shows, as its names and what stands around it say."""
     attributes = element.attrib
-    if attributes.get("id") in targets or any(name.startswith(_BINDINGS) for name in attributes):
+    if any(name.startswith(_BINDINGS) for name in attributes):
         return True
     names = " ".join(value for name, value in attributes.items() if name in _NAMING or name.startswith("data-"))
     if _REVEALED.search(names[:MOST_NAMES].lower()) or _has_control_before(element):

@@ -14,6 +14,7 @@ from typing import Any
 from lxml import etree
 
 from crawler.stages.extraction.gutters import drop_numbers, is_numbers
+from crawler.stages.extraction.tags import Tags
 
 LEAST_LINES = 2
 MOST_LINES = 20_000
@@ -50,9 +51,9 @@ _MAY_LINE = ("cm-line", "view-line", "CodeMirror-line", "ace_line")
 _LINE_BOXES = frozenset({"fragment", "pre"})
 
 
-def restore_listings(tree: Any, classes: str, styles: str) -> None:
-    """Every listing outside of <pre> as one, in place; classes, styles: all of the page."""
-    for table in filter(_may_hold_code, list(islice(tree.iter("table"), MOST))):
+def restore_listings(tree: Any, classes: str, styles: str, tags: Tags) -> None:
+    """Every listing outside of <pre> as one, in place; classes, styles, tags: all of the page."""
+    for table in filter(_may_hold_code, tags.elements(tree, "table", most=MOST)):
         _lines_of_table(table)
     has_lines = any(word in classes for word in _MAY_LINE)
     if has_lines or not _LINE_BOXES.isdisjoint(classes.split()):
@@ -60,14 +61,16 @@ def restore_listings(tree: Any, classes: str, styles: str) -> None:
         lines = (line for line in found if _LINE_BY_LINE.search(line.get("class")))
         for holder in dict.fromkeys(map(_holder, lines)):
             _join_lines(holder)
-    for code in list(islice(tree.iter("code", "tt", "samp", "kbd"), MOST)):
+    for code in tags.elements(tree, "code", "tt", "samp", "kbd", most=MOST):
         if len(code) and next(code.iter("br"), None) is not None and not _is_in_pre(code) and _may_be(code):
             _become_pre(code)
     if "white-space" in styles or "font" in styles:
         for element in [e for e in _STYLED(tree) if e.tag in _MAY_BE_STYLED and _MAY_SAY.search(e.get("style"))][:MOST]:
             _read_style(element)
-    for element in list(islice(tree.iter("font"), MOST)):
+    for element in tags.elements(tree, "font", most=MOST):
         _read_style(element)
+    if next(tree.iter("pre"), None) is not None:
+        tags.add("pre", "br")
 
 
 def _may_hold_code(table: Any) -> bool:

@@ -48,15 +48,18 @@ def drop_machinery(tree: Any, classes: str, styles: str) -> None:
     lower = classes.lower()
     is_named = any(word in lower for word in _MAY_HIDE) and _UNHEARD.search(lower) is not None
     may_hide = is_named or "clip" in styles or "left:" in styles
-    for link in list(tree.iter("a")):
+    found: dict[str, list[Any]] = {"a": [], "li": [], "sup": []}
+    for element in tree.iter(*found):
+        found[element.tag].append(element)
+    for link in found["a"]:
         if may_hide:
             _drop_hints(link)
         if link.getparent() is not None:
             _drop_if_back(link)
-    for note in tree.iter("li"):
+    for note in found["li"]:
         if (note.text or "").strip() in {"^", "↑"}:
             _drop_letters_back(note)
-    for sup in filter(_asks_for_more, list(tree.iter("sup"))):
+    for sup in filter(_asks_for_more, found["sup"]):
         _drop(sup)
 
 

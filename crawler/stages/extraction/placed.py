@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
+from collections.abc import Callable
 
 from crawler.stages.extraction.learned.lines import all_lines
 from crawler.stages.extraction.learned.parts import SHAPED, Label, Labels, Parts
@@ -24,7 +25,7 @@ def placed(page: Walked, text: str) -> Written:
     parts = Parts()
     for start, line in lines_of(text):
         found = known.get(flat(line))
-        labels = found[0] if found else _by_shape(line)
+        labels = found[0]() if found else _by_shape(line)
         if found and len(found) > 1:
             found.popleft()
         parts.add(start, start + len(line), labels)
@@ -36,9 +37,9 @@ def flat(line: str) -> str:
     return " ".join(line[_SIGN.match(line).end() :].split())  # type: ignore[union-attr]  # it matches nothing, too
 
 
-def _known(page: Walked) -> dict[str, deque[Labels]]:
-    """What the lines of a page are, in the order in which it has them."""
-    known: dict[str, deque[Labels]] = defaultdict(deque)
+def _known(page: Walked) -> dict[str, deque[Callable[[], Labels]]]:
+    """What tells what the lines of a page are, in the order in which it has them."""
+    known: dict[str, deque[Callable[[], Labels]]] = defaultdict(deque)
     for piece, labels in all_lines(page):
         for line in piece.split("\n"):
             known[flat(line)].append(labels)

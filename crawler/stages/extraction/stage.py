@@ -36,7 +36,7 @@ from crawler.document import Document, Drop, DropReason
 from crawler.stages.documents.model import FileText
 from crawler.stages.extraction.blocks import of_blocks
 from crawler.stages.extraction.cells import square_tables
-from crawler.stages.extraction.code import Listing, code_blocks, code_chars, languages_of, listings
+from crawler.stages.extraction.code import CODE, Listing, code_blocks, code_chars, languages_of, listings
 from crawler.stages.extraction.common import correct
 from crawler.stages.extraction.contents import Contents, contents_of, without_contents
 from crawler.stages.extraction.escaped import escaped_tags, unescape, unescaped, without_tags
@@ -56,6 +56,7 @@ from crawler.stages.extraction.prepare import prepare
 from crawler.stages.extraction.render import render
 from crawler.stages.extraction.shadow import open_shadows
 from crawler.stages.extraction.signposts import without_signposts
+from crawler.stages.extraction.tags import Tags
 from crawler.stages.extraction.verse import verse_chars
 from crawler.stages.extraction.written import Written, of_lines
 from crawler.stages.text.charset import decode
@@ -125,22 +126,25 @@ class ExtractionStage:
             return settled
         contents: list[Contents] = []
         code: list[Listing] = []
-        tags, fields = frozenset[str](), ""
+        escaped, fields = frozenset[str](), ""
         doc.method_used = doc.method_used or "fast"  # a record of JSON has named its own
         if tree is None or isinstance(tree, str | FileText):
             found = self._as_it_stands(doc, tree)
         else:
-            self._prepare(doc, tree)
-            marked, code, verse = code_chars(tree), listings(tree), verse_chars(tree)
+            tags = Tags(tree)
+            self._prepare(doc, tree, tags)
+            marked = code_chars(tree) if tags.have(*CODE) else 0
+            code = listings(tree) if tags.have("pre") else []
+            verse = verse_chars(tree) if tags.have("br") else 0
             contents, fields = contents_of(tree, doc.url), page_with_fields(tree, doc.html)
-            tags = escaped_tags(tree, doc.html)
+            escaped = escaped_tags(tree, doc.html)
             found, doc.extractor = self._main_text(doc, tree)
             found = self._or_captured(doc, self._or_embedded(doc, found))
             doc.quality_signals["marked_code"] = round(min(1.0, marked / max(len(found.text), 1)), 4)
             doc.quality_signals["marked_verse"] = round(min(1.0, verse / max(len(found.text), 1)), 4)
         found = found.edited(normalise(found.text).strip())
         if not isinstance(tree, str | FileText):
-            found = found.edited(without_contents(without_tags(found.text, tags), contents))
+            found = found.edited(without_contents(without_tags(found.text, escaped), contents))
             text, doc.quality_signals["signposts"] = without_signposts(found.text)
             found = found.edited(text)
         doc.text, doc.parts = found.text, [*found.parts]
@@ -170,16 +174,17 @@ class ExtractionStage:
         doc.extractor = doc.extractor or "plain"
         return of_lines(_plain(tree))
 
-    def _prepare(self, doc: Document, tree: Any) -> None:
+    def _prepare(self, doc: Document, tree: Any, tags: Tags) -> None:
         """Read what the page says of itself, and correct the tree for every extractor."""
-        open_shadows(tree)
+        if tags.have("template"):
+            open_shadows(tree)
         if unescape(tree, doc.html) and doc.title:
             doc.title = unescaped(doc.title)
         if not doc.fields:  # a record says them itself
             self._fill_metadata(doc, tree)
         doc.quality_signals["hidden"] = self._count_hidden(doc, tree)
         if not self._is_too_large(doc):
-            correct(tree, doc.html)
+            correct(tree, doc.html, tags)
 
     def _count_hidden(self, doc: Document, tree: Any) -> int:
         """Words that no reader sees; they leave the page where HIDDEN_TEXT says so."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from lxml.html import HtmlElement
 
@@ -30,18 +30,19 @@ def links_of(
     parse: Parse,
     refresh: Refresh | None = None,
     *,
+    statements: Iterable[HtmlElement] = (),
     charset: str = "utf-8",
     routes: bool = False,
 ) -> tuple[dict[str, int], int]:
     """Absolute http(s) targets, unique, with their best marks, and how many there are beyond `limit`.
 
-    First those of a refresh and of frames, then the anchors in page order; none with rel=nofollow. `base`
-    is the URL that the page's relative links stand on. charset: in which the page's queries are encoded. routes:
-    anchors keep fragments that name a page (`is_route`); no other fragment is kept.
+    First those of a refresh, of `statements` (every <link>) and of frames, then the anchors in page order; none with
+    rel=nofollow. `base` is the URL that the page's relative links stand on. charset: in which the page's queries are
+    encoded. routes: anchors keep fragments that name a page (`is_route`); no other fragment is kept.
     """
     found: dict[str, int] = {}
     beyond: set[str] = set()
-    for href, on, mark in _references(tree, base, parse, refresh, routes=routes):
+    for href, on, mark in _references(tree, base, parse, refresh, statements, routes=routes):
         url = join(on, href if href.isascii() else in_charset(href, charset))
         if url is None:
             continue
@@ -85,17 +86,17 @@ def base_url(page: str, bases: list[HtmlElement]) -> str:
     return page if href is None else join(page, href) or page
 
 
-def refresh_of(tree: HtmlElement, page: str, earlier: Refresh | None) -> Refresh | None:
+def refresh_of(statements: Iterable[HtmlElement], page: str, earlier: Refresh | None) -> Refresh | None:
     """Where the page leads by itself, as Chromium decides between several statements: the soonest, then the last.
 
+    statements: every <base> and <meta> in page order; others are left out.
     `earlier`: what the header said. A <base> counts for what stands behind it.
     """
     chosen, bases = earlier, list[HtmlElement]()
-    for element in tree.iter("base", "meta"):
+    for element in statements:
         if element.tag == "base":
             bases.append(element)
-            continue
-        if (element.get("http-equiv") or "").lower() != "refresh" or _is_inert(element):
+        if element.tag != "meta" or (element.get("http-equiv") or "").lower() != "refresh" or _is_inert(element):
             continue
         for_all = not _is_within(element, "noscript")
         said = read_refresh(element.get("content") or "", page, base_url(page, bases), for_all=for_all)
@@ -105,12 +106,18 @@ def refresh_of(tree: HtmlElement, page: str, earlier: Refresh | None) -> Refresh
 
 
 def _references(
-    tree: HtmlElement, base: str, parse: Parse, refresh: Refresh | None, *, routes: bool
+    tree: HtmlElement,
+    base: str,
+    parse: Parse,
+    refresh: Refresh | None,
+    statements: Iterable[HtmlElement],
+    *,
+    routes: bool,
 ) -> Iterator[tuple[str, str, int]]:
     """Reference, the URL that it stands on, and mark."""
     if refresh is not None and refresh.url:
         yield refresh.url, base, 0
-    for e in tree.iter("link"):
+    for e in statements:
         if e.get("hreflang") and "alternate" in (e.get("rel") or "").lower().split() and e.get("href"):
             yield e.get("href").strip().partition("#")[0], base, 0
     inner = list[tuple[HtmlElement, str]]()

@@ -202,7 +202,8 @@ def _without_early_ends(data: bytes) -> bytes:
 
 def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     doc.html_lang = _html_lang(tree)
-    said = _statements(tree)
+    statements = list(tree.iter("title", "base", "meta", "link"))
+    said = {tag: [one for one in statements if one.tag == tag] for tag in ("title", "base", "meta", "link")}
     page = doc.drawn_url or doc.url
     base = base_url(page, said["base"])
     doc.metas = _metas(said["meta"])
@@ -211,10 +212,11 @@ def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
     doc.feeds = list(dict.fromkeys(feeds))[:MAX_FEEDS]
     doc.canonical_link = from_links(doc.rel_links, doc.domain) or doc.canonical_link
     doc.nofollow = doc.nofollow or _says_nofollow(doc.metas)
-    doc.refresh = refresh_of(tree, page, doc.refresh)
+    doc.refresh = refresh_of(statements, page, doc.refresh)
     routes = doc.choices.get("js_routes") == "hash"
+    charset = doc.charset or "utf-8"
     links, doc.links_beyond = links_of(
-        tree, base, max_links, parse_html, doc.refresh, charset=doc.charset or "utf-8", routes=routes
+        tree, base, max_links, parse_html, doc.refresh, statements=said["link"], charset=charset, routes=routes
     )
     doc.links, doc.link_marks = list(links), bytes(links.values())
     named = dict(reversed(doc.metas))
@@ -226,14 +228,6 @@ def _read_page(doc: Document, tree: HtmlElement, max_links: int) -> None:
 def _html_lang(tree: HtmlElement) -> str | None:
     value = tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or tree.get("xml:lang")
     return value.strip()[:35].lower() or None if value else None
-
-
-def _statements(tree: HtmlElement) -> dict[str, list[HtmlElement]]:
-    """The elements by which a page speaks about itself, by name, in page order."""
-    found: dict[str, list[HtmlElement]] = {"title": [], "base": [], "meta": [], "link": []}
-    for element in tree.iter(*found):
-        found[element.tag].append(element)
-    return found
 
 
 def _metas(metas: list[HtmlElement]) -> list[tuple[str, str]]:

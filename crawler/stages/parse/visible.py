@@ -57,9 +57,9 @@ def _texts(tree: HtmlElement) -> Iterator[str | None]:
             continue
         if element.tag in _UNSEEN and not _is_shown(element):
             hidden.update(element.iterdescendants())
-        elif text := element.text:
+        elif (text := element.text) and not text.isspace():
             yield text
-        if tail := element.tail:
+        if (tail := element.tail) and not tail.isspace():
             if len(element):
                 late.append(tail)
             else:

@@ -17,17 +17,24 @@ GROUPINGS = 3
 
 def groups(page: Walked) -> Groups:
     """The groupings of a page's blocks."""
-    called: dict[tuple[str, str], int] = {}
+    tags, called = page.numbered()
     parents = np.array([*page.parents, -1], np.int64)  # the last one stands for what is above the root
-    names = np.array([called.setdefault(key, len(called)) for key in zip(page.tags, page.names, strict=True)] + [-1])
+    names = np.append(_in_order(tags * (len(called) + 1) + called), -1)
     up = [np.array(page.holders, np.int64)]
     for _ in range(3):
         up.append(parents[up[-1]])
     own, one, two, three = (names[elements] + 1 for elements in up)
-    size = len(called) + 1
-    narrow = _numbered(own * size + one)
-    return narrow, _numbered((narrow * size + two) * size + three), _numbered(up[1])
+    size = int(names.max()) + 2
+    narrow = numbered(own * size + one)
+    return narrow, numbered((narrow * size + two) * size + three), numbered(up[1])
 
 
-def _numbered(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+def _in_order(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """As `numbered`, in the order in which the keys come: the probe of the model knows the numbers."""
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[which.reshape(-1)]
+
+
+def numbered(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers from 0 on instead of these: the same number for the same key."""
     return np.unique(keys, return_inverse=True)[1].reshape(-1)

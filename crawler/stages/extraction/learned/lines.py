@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -65,15 +66,20 @@ class _Piece(NamedTuple):
 
 def write(page: Walked, kept: list[bool], text_format: str = "text", labeller: Labeller | None = None) -> Written:
     """The text of the kept blocks."""
-    lines = _lines(page, kept, labeller or Labeller(page))
+    labeller = labeller or Labeller(page)
+    lines = _lines(page, kept, labeller)
+    for line, labels in _labelled(lines, labeller):
+        line.labels = labels()
     languages = tuple(dict.fromkeys(line.language for line in lines if line.language))
     pieces = _markdown(lines) if text_format == "markdown" else _plain(lines)
     return Written(*_joined(pieces), languages)
 
 
-def all_lines(page: Walked) -> Iterator[tuple[str, Labels]]:
-    """Every line of a page as plain text, with what it is."""
-    return ((_plainly(line), line.labels) for line in _lines(page, [True] * len(page.texts), Labeller(page)))
+def all_lines(page: Walked) -> Iterator[tuple[str, Callable[[], Labels]]]:
+    """Every line of a page as plain text, with a function that tells what it is."""
+    labeller = Labeller(page)
+    lines = _lines(page, [True] * len(page.texts), labeller)
+    return ((_plainly(line), labels) for line, labels in _labelled(lines, labeller))
 
 
 def _joined(pieces: Iterable[_Piece]) -> tuple[str, tuple[Span, ...]]:
@@ -119,17 +125,15 @@ def _lines(page: Walked, kept: list[bool], labeller: Labeller) -> list[Line]:
                 _number(page, found[-1], item, i, begun)
         begun.add(item)
     _place_cells(page, found)
-    lines = _without_echoes(found)
-    _label(lines, labeller)
-    return lines
+    return _without_echoes(found)
 
 
-def _label(lines: list[Line], labeller: Labeller) -> None:
-    """Say of each line what part of the page it is; rows of a single cell are no table."""
+def _labelled(lines: list[Line], labeller: Labeller) -> Iterator[tuple[Line, Callable[[], Labels]]]:
+    """Each line with a function that tells what part of the page it is; rows of a single cell are no table."""
     tables = {line.table for line in lines if len(line.cells) > 1}
     for line in lines:
         table = line.table if line.table in tables else -1
-        line.labels = labeller.labels(line.holder, line.kind, table=table, source=line.source)
+        yield line, partial(labeller.labels, line.holder, line.kind, table=table, source=line.source)
 
 
 def _place_cells(page: Walked, lines: list[Line]) -> None:
@@ -197,9 +201,10 @@ def _number(page: Walked, line: Line, item: int, block: int, begun: set[int]) ->
 
 def _nearest(page: Walked, tag: str) -> list[int]:
     """Of every element: the nearest of a tag from it upwards, as `around` finds it."""
-    found: list[int] = []
-    for index, (own, up) in enumerate(zip(page.tags, page.parents, strict=True)):
-        found.append(index if own == tag else found[up] if up >= 0 else -1)
+    found = [-1] * len(page.tags)
+    if tag in page.tags:
+        for index, (own, up) in enumerate(zip(page.tags, page.parents, strict=True)):
+            found[index] = index if own == tag else found[up] if up >= 0 else -1
     return found
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.native import library
+from crawler.stages.extraction.learned.alike import numbered
 from crawler.stages.extraction.learned.tables import Scores
 from crawler.stages.extraction.learned.walk import Kind, Mark, Walked
 
@@ -292,15 +293,12 @@ def _name_scores(page: Walked, scores: Scores) -> list[NDArray[np.float64]]:
 
 def _repetition(n: Numbers, words: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Of every element: siblings of the same tag and names, their mean words and how far these differ."""
-    groups: dict[tuple[int, str, str], int] = {}
-    ids = np.array(
-        [
-            groups.setdefault(key, len(groups))
-            for key in zip(
-                n.page.parents, n.page.tags, (names.partition(" ")[0] for names in n.page.names), strict=True
-            )
-        ]
-    )
+    tags, names = n.page.numbered()
+    _, places, which = np.unique(names, return_index=True, return_inverse=True)
+    known: dict[str, int] = {}
+    firsts = [known.setdefault(n.page.names[place].partition(" ")[0], len(known)) for place in places.tolist()]
+    first = np.array(firsts, np.int64)[which.reshape(-1)]
+    ids = numbered(((n.parent + 1) * (int(tags.max()) + 1) + tags) * len(known) + first)
     count = np.bincount(ids)
     total, squares = np.bincount(ids, words), np.bincount(ids, words * words)
     mean = total / count

@@ -67,6 +67,8 @@ _NAMES = (
     (_OTHER, OTHER), (_BOARD, BOARD), (_PIECE, PIECE),
     (re.compile(r"(?:[a-z]+[-_])*caption(?:[-_]?text)?"), CAPTION),
 )  # fmt: skip
+_NAMED = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _NAMES))
+"""Any of them: most names are none."""
 
 
 @lru_cache(maxsize=8_192)
@@ -88,7 +90,9 @@ def said_by(names: str) -> int:
 
 @lru_cache(maxsize=8_192)
 def _bits_of(name: str) -> int:
-    return 0 if "/" in name else sum(bit for pattern, bit in _NAMES if pattern.fullmatch(name))
+    if "/" in name or _NAMED.fullmatch(name) is None:
+        return 0
+    return sum(bit for pattern, bit in _NAMES if pattern.fullmatch(name))
 
 
 _ROWS = frozenset({"li", "tr", "td", "table"})
@@ -101,7 +105,9 @@ class Speakers:
     def __init__(self, page: Walked, *, is_thread: bool) -> None:
         self._page = page
         self._bits = [said_by(names) if names else 0 for names in page.names]
-        for element, bits in enumerate(self._bits):
+        self._named = [(element, bits) for element, bits in enumerate(self._bits) if bits]
+        """What says something, and what it says."""
+        for element, bits in self._named:
             if bits & POST and page.tags[element] in _ROWS:
                 self._bits[element] |= BOARD
         self._is_thread = is_thread
@@ -113,7 +119,7 @@ class Speakers:
     @cached_property
     def is_thread(self) -> bool:
         """True where the page's own text is what several people wrote one after the other."""
-        if self._is_thread or any(bits & THREAD for bits in self._bits):
+        if self._is_thread or any(bits & THREAD for _, bits in self._named):
             return True
         return sum(bool(self._bits[e] & BOARD) for e in self._outer_posts) >= LEAST_POSTS
 
@@ -159,7 +165,7 @@ class Speakers:
         """The elements that hold the comments of a page, with all that is said about them; none in a thread."""
         if self.is_thread:
             return frozenset()
-        return frozenset(e for e, bits in enumerate(self._bits) if bits & SECTION)
+        return frozenset(e for e, bits in self._named if bits & SECTION)
 
     def is_user(self, element: int) -> bool:
         """True for an element about who wrote an entry, which is too short to hold what was written."""
@@ -168,7 +174,7 @@ class Speakers:
     @cached_property
     def _all_comments(self) -> frozenset[int]:
         page, found, end = self._page, set[int](), -1
-        for element, bits in enumerate(self._bits):
+        for element, bits in self._named:
             if bits & COMMENT or (bits & PIECE and page.starts[element] >= end):
                 found.add(element)
                 end = max(end, page.ends[element])
@@ -178,7 +184,7 @@ class Speakers:
     def _outer_posts(self) -> list[int]:
         """Elements of entries, the outer ones, but not lists that hold several."""
         page = self._page
-        found = [e for e, bits in enumerate(self._bits) if bits & POST and page.ends[e] > page.starts[e]]
+        found = [e for e, bits in self._named if bits & POST and page.ends[e] > page.starts[e]]
         outer: list[int] = []
         for element in found:
             if outer and page.ends[outer[-1]] >= page.ends[element] and page.starts[outer[-1]] <= page.starts[element]:

@@ -12,8 +12,10 @@ from enum import IntEnum
 from functools import cache, lru_cache
 from typing import Any
 
+import numpy as np
 import orjson
 from lxml.etree import iterwalk
+from numpy.typing import NDArray
 
 from crawler.native import library
 from crawler.native.walk import IS_CELL, IS_ITEM, IS_PARAGRAPH, IS_PRE, IS_SPAN, Rules
@@ -195,6 +197,17 @@ class Walked:
     """Of the items of ordered lists: what stands before them, as "3."."""
     called: Names | None = field(default=None, compare=False, repr=False)
     """Tags and names once more as C reads them, where C has walked."""
+
+    def numbered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Of every element a number of its tag, and one of its names: the same number for the same string."""
+        if self.called is not None:
+            return self.called.tag.astype(np.int64), self.called.name.astype(np.int64)
+        return _numbered(self.tags), _numbered(self.names)
+
+
+def _numbered(strings: list[str]) -> NDArray[np.int64]:
+    known: dict[str, int] = {}
+    return np.array([known.setdefault(one, len(known)) for one in strings], np.int64)
 
 
 def walk(tree: Any) -> Walked:

@@ -42,6 +42,8 @@ _PATTERNS = (
 _BY_YEAR = re.compile(r"(?<!\d)((?:19|20|25)\d\d)\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)")
 _BY_DAY = re.compile(r"(?<![\d.,:/-])(\d{1,2})\s?([-/.|])\s?(\d{1,2})\s?\2\s?((?:19|20|25)\d\d|\d\d)(?![\d:])")
 _BY_ERA = re.compile(r"(令和|平成|昭和|民國|民国)\s?(\d{1,3}|元)\s?年\s?(\d{1,2})\s?月\s?(\d{1,2})\s?日")
+_MAY_HAVE_ONE = re.compile(r"(?:19|20|25)\d\d(?!\d)|\d\s?[-/.|]\s?\d\d(?![\d:])|令和|平成|昭和|民國|民国")
+"""What each of these needs: nearly every text with a number has none of it."""
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
 _BUDDHIST = 543
 _MONTH_FIRST = frozenset({"us", "ph", "fm", "pr"})
@@ -84,6 +86,10 @@ _MIXED = frozenset({"ca", "tv", "io", "co", "me", "cc", "ai", "ly", "to", "fm", 
 def dates_in(text: str, place: Place) -> Iterator[Found]:
     """The dates in a text, those with words first."""
     plain = _with_ascii_digits(text[:MAX_CHARS])
+    return _found_in(plain, place) if _MAY_HAVE_ONE.search(plain) else iter(())
+
+
+def _found_in(plain: str, place: Place) -> Iterator[Found]:
     for order, pattern in _PATTERNS:
         for match in pattern.finditer(plain):
             parts = dict(zip(order, match.groups(), strict=True))

@@ -175,20 +175,30 @@ def _candidates(tree: Any, readers: ModuleType) -> list[Any]:
     for element in tree.iterdescendants(*readers.FAST_TAGS, *readers.ALWAYS_TAGS):
         if element.tag in readers.ALWAYS_TAGS:
             found.append(element)
-        elif (items := element.items()) and (key := tuple([item for item in items if item[0] in _SPEAKING])):
-            answer = _known.get(key)
-            if answer is None:
-                if len(_known) >= MAX_REMEMBERED:
-                    _known.clear()
-                answer = _known[key] = readers.is_date_candidate(element)
-            if answer:
-                found.append(element)
+            continue
+        names, own = element.get("class"), element.get("id")
+        is_first = names is not None and own is not None and _is_before(element, "class", "id")
+        key = names, own, element.get("itemprop"), is_first
+        if key == _SILENT:
+            continue
+        answer = _known.get(key)
+        if answer is None:
+            if len(_known) >= MAX_REMEMBERED:
+                _known.clear()
+            answer = _known[key] = readers.is_date_candidate(element)
+        if answer:
+            found.append(element)
     return found
 
 
-_SPEAKING = frozenset({"id", "class", "itemprop"})
-"""The attributes that `is_date_candidate` reads."""
-_known: dict[tuple[tuple[str, str], ...], bool] = {}
+_SILENT = (None, None, None, False)
+"""The attributes that `is_date_candidate` reads, and whether the first comes before the second, where none is there."""
+_known: dict[tuple[str | None, str | None, str | None, bool], bool] = {}
+
+
+def _is_before(element: Any, one: str, other: str) -> bool:
+    names = element.keys()
+    return bool(names.index(one) < names.index(other))
 
 
 def _without_code(places: list[Any], readers: ModuleType) -> Any:

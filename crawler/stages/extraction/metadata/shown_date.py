@@ -201,10 +201,11 @@ def _texts(tree: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _is_named(element: Any) -> bool:
-    names = f"{element.get('class') or ''} {element.get('id') or ''}"
-    if len(names) > SHORT:  # what is remembered is bounded
-        return _NAMES.search(names) is not None
-    return len(names) > 1 and _are_of_others(names)
+    kind, own = element.get("class"), element.get("id")
+    if not kind and not own:
+        return False
+    names = f"{kind or ''} {own or ''}"
+    return _NAMES.search(names) is not None if len(names) > SHORT else _are_of_others(names)  # bounded memory
 
 
 @lru_cache(maxsize=8_192)
@@ -221,9 +222,9 @@ def _headline(tree: Any, texts: list[tuple[Any, str]]) -> int | None:
     if (found := next(named, None)) is not None:
         return found
     for tag in ("h1", "h2"):
-        for number, (element, _) in enumerate(texts):
-            if element.tag == tag or any(one.tag == tag for one in element.iterancestors()):
-                return number
+        inside = {element for heading in tree.iter(tag) for element in heading.iter()}
+        if (found := next((n for n, (element, _) in enumerate(texts) if element in inside), None)) is not None:
+            return found
     return None
 
 
