@@ -66,7 +66,7 @@ def ending_after(count: int) -> Callable[[str], None]:
 
     def tell(_: str) -> None:
         if next(left, None) is None:
-            raise InterruptedError
+            raise KeyboardInterrupt
 
     return tell
 
@@ -125,7 +125,7 @@ def test_a_training_that_is_ended_in_the_middle_goes_on_to_the_same_bits(torch, 
     assert whole.shape == (2, 2, 4)
 
     for number in (3, 30):
-        with pytest.raises(InterruptedError):
+        with pytest.raises(KeyboardInterrupt):
             asked(wanted(work=tmp_path / "parts"), SAMPLES, HELD, ending_after(number))
     assert list((tmp_path / "parts").glob("state-*/*.pt"))
     lines: list[str] = []
