@@ -64,7 +64,7 @@ class Table:
         except ImportError:
             raise StreamError("duckdb: not installed; run pip install 'gristmill[explore]'") from None
         try:
-            self._db: Any = duckdb.connect(str(path))
+            self._db: Any = duckdb.connect(str(path), config={"enable_progress_bar": False})
         except duckdb.Error as error:
             raise StreamError(f"{path}: cannot be opened as a DuckDB database ({error}); name another file") from None
         self._db.execute(_TABLES)

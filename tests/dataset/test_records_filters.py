@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -232,6 +234,13 @@ def test_every_database_is_closed_to_files_it_was_not_given(tmp_path: Path) -> N
         for sql in (f"SELECT * FROM '{tmp_path}/a.csv'", "SET enable_external_access = true", "INSTALL httpfs"):
             with pytest.raises(duckdb.Error):
                 connection.execute(sql)
+
+
+def test_a_database_draws_no_progress_into_the_answer_of_a_process_without_a_script(tmp_path: Path) -> None:
+    ours = "connect(None, Path('.')).execute('SELECT current_setting(?)', ['enable_progress_bar']).fetchone()"
+    code = f"from pathlib import Path; from crawler.dataset.records.database import connect; print({ours})"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout == "(False,)\n"
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def connect(
         ("memory_limit", quoted(memory)),
         *((("threads", str(threads)),) if threads else ()),
         ("preserve_insertion_order", str(ordered)),
+        ("enable_progress_bar", "false"),  # a process made by `spawn` looks interactive to DuckDB: it would draw one
         ("parquet_metadata_cache", "true"),
         ("temp_directory", quoted(spill)),
         ("autoinstall_known_extensions", "false"),
