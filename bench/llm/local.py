@@ -1,4 +1,4 @@
-"""`python -m bench.llm.local [--corpus DIR] [--sample 2] [--all]`: SmolLM2 from packages over the demo corpus.
+"""`python -m bench.llm.local [--corpus DIR] [--sample 12] [--all]`: SmolLM2 from packages over the demo corpus.
 
 Judge and extract; --all: every operation. A line stands there as soon as its operation has ended, with the CPU seconds
 of the model and of this process.
@@ -66,8 +66,8 @@ def measured(
     shared = [corpus, "--model", model, "--prices", folder / "prices.yaml", "--sample", sample, "--concurrency", 1]
     # its window has 4,096 tokens: texts are cut to what fits
     more: dict[str, list[object]] = {
-        "judge": ["--max-chars", 1_000, "--max-tokens", 120, "--injection", sample],
-        "extract": ["--schema", folder / "thing.json", "--window", 1_000, "--max-tokens", 120],
+        "judge": ["--max-chars", 1_000, "--max-tokens", 400, "--injection", sample],
+        "extract": ["--schema", folder / "thing.json", "--window", 1_000, "--max-tokens", 400],
         "questions": ["--out", folder / "pairs", "--window", 3_000, "--questions", 2, "--max-tokens", 300],
         "synthesize": ["--out", folder / "texts", "--max-chars", 2_000, "--words", 80, "--max-tokens", 300],
         "clean": ["--below", 1.0, "--max-chars", 3_000, "--max-tokens", 600],
@@ -122,7 +122,7 @@ def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--corpus", type=Path)
-    parser.add_argument("--sample", type=int, default=2)
+    parser.add_argument("--sample", type=int, default=12)
     parser.add_argument("--all", action="store_true")
     opts = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="llm-local-") as name:

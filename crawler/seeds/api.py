@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 import orjson
 
 from crawler.config.secret import secret_at
+from crawler.policy.headers import shown_url
 from crawler.seeds.sitemaps import MAX_ENTRIES, MAX_PROBLEMS, Sitemap, SitemapEntry
 from crawler.stages.text.json_data import value_at
 from crawler.urls.canonicalize import Address, address, canonicalize, host_and_path, host_of, printable
@@ -128,18 +129,27 @@ class ApiSource:
 
         On the host of the list only. said: the target of the answer's Link header.
         """
-        if depth + 1 >= self.most or self.by == "none":
-            return None
-        if self.by in {"page", "offset"}:
-            found: str | None = _filled(self.lists, {self.by: self._start(depth + 1)})
-        elif self.by == "header":
-            found = said or None
-        elif not isinstance(named := value_at(data, self.at), str | int) or named == "" or isinstance(named, bool):
-            found = None
-        else:
-            found = str(named) if self.by == "link" else _filled(self.lists, {"cursor": named})
+        found = self._named_after(depth, data, said) if depth + 1 < self.most else None
         onward = address(found, url) if found else None
         return onward.asked if onward and self.is_list(onward.name) else None
+
+    def _named_after(self, depth: int, data: Any, said: str) -> str | None:
+        if self.by in {"page", "offset"}:
+            return _filled(self.lists, {self.by: self._start(depth + 1)})
+        if self.by in {"none", "header"}:
+            return said if self.by == "header" and said else None
+        named = value_at(data, self.at)
+        if not isinstance(named, str | int) or named == "" or isinstance(named, bool):
+            return None
+        return str(named) if self.by == "link" else _filled(self.lists, {"cursor": named})
+
+    def ends_at(self, depth: int, data: Any, said: str) -> str:
+        """Why no list follows the `depth`-th although one is named; empty where none is."""
+        if (named := self._named_after(depth, data, said)) is None:
+            return ""
+        if depth + 1 >= self.most:
+            return f"pages.most: {self.most:,} lists are read; what follows is not"
+        return f"the next list is none of this source: {printable(shown_url(named))}"
 
     def address_of(self, item: Any) -> Address | None:
         """The address of a record that a list names; None where its parts are missing or lead elsewhere."""
@@ -192,8 +202,16 @@ def _read_list(body: bytes, url: str, depth: int, source: ApiSource, said: str) 
         return found
     records = {entry.name: entry.found for entry in _records(items, source, found.problems)}
     found.entries = [SitemapEntry(name, found=spelled) for name, spelled in records.items()]
-    onward = source.list_after(url, depth, data, said) if items or source.by == "header" else None
-    found.nested = [onward] if onward else []
+    if items or source.by == "header":
+        onward = source.list_after(url, depth, data, said)
+        itself = onward is not None and canonicalize(onward) == canonicalize(url)
+        found.nested = [onward] if onward and not itself else []
+        if itself:
+            found.stopped = "the list names itself as the next one"
+            found.problems.append(found.stopped)
+        elif onward is None and (why := source.ends_at(depth, data, said)):
+            found.problems.append(why)
+            found.stopped = why if depth + 1 < source.most else ""  # a limit of the file is no fault
     return found
 
 

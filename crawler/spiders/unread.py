@@ -3,6 +3,7 @@
 A file that somebody named (`-a sitemap=`, `sitemaps:` of the allowlist) fails the crawl whatever the reason. So does
 `/sitemap.xml` of a domain whose allowlist entry names no sitemap, where trouble hides what it says (a server error,
 a time-out, broken XML) and robots.txt names no other: the domain was asked for, and nothing else leads to its pages.
+A list of a source of JSON that its server named, or to which it denies access, fails it, too: what follows is missing.
 That such a guess finds nothing (404, 403, a page in its place) is an ordinary answer. The summary tells of it, and of
 the files that only robots.txt or an index names.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from crawler.document import Reason
+from crawler.document import DropReason, Reason
 from crawler.seeds.sitemaps import NO_LIST
 from crawler.statkeys import MISSED_SITEMAPS, MISSED_SITEMAPS_EXAMPLES, UNREAD_SITEMAPS
 from crawler.urls.canonicalize import canonicalize, host_of
@@ -47,7 +48,8 @@ class UnreadSitemaps:
 
     def refused(self, lease: Lease, reason: Reason, detail: str) -> None:
         """The request for a file brought none."""
-        self._tell(lease, f"{reason}, {detail}", ordinary=reason.answer)
+        denied = reason is DropReason.ACCESS_DENIED
+        self._tell(lease, f"{reason}, {detail}", ordinary=reason.answer, denied=denied)
 
     def unreadable(self, lease: Lease, problem: str) -> None:
         """The file came, and nothing can be read in it; `problem`: the first of `Sitemap.problems`."""
@@ -58,11 +60,13 @@ class UnreadSitemaps:
         assert self._crawler.stats is not None, "files are read after the start"
         return self._crawler.stats
 
-    def _tell(self, lease: Lease, why: str, *, ordinary: bool) -> None:
+    def _tell(self, lease: Lease, why: str, *, ordinary: bool, denied: bool = False) -> None:
         asked = {lease.url, *filter(None, map(canonicalize, lease.link.redirects))}
         told = f"{lease.url}: {why}"
         guessed = any(map(self._is_only_guess, asked))
-        if self._named & asked or any(map(self._scope().names_sitemap, asked)):
+        source = self._scope().source_of_list(lease.url)  # one that counts its lists ends where one is not there
+        breaks_off = source is not None and (denied or source.by not in ("page", "offset"))
+        if breaks_off or self._named & asked or any(map(self._scope().names_sitemap, asked)):
             self._add(UNREAD_SITEMAPS, told)
         elif guessed and not ordinary:
             self._add(UNREAD_SITEMAPS, f"{told} ({_GUESSED})")

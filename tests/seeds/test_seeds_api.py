@@ -69,6 +69,8 @@ def test_a_list_leads_to_the_next_one(one: ApiSource, first: str, said: object, 
 def test_no_more_lists_are_read_than_the_file_allows() -> None:
     one = source("https://a.org/x?p={page}", "page", most=3)
     assert [after(one, {}, depth) for depth in (0, 1, 2)] == ["https://a.org/x?p=2", "https://a.org/x?p=3", None]
+    last = read_list(b'[{"id": 1}]', "https://a.org/x?p=3", 2, one)
+    assert (last.problems, last.stopped) == (["pages.most: 3 lists are read; what follows is not"], "")
 
 
 def test_a_record_has_the_address_that_its_template_gives_and_no_other() -> None:
@@ -116,6 +118,12 @@ def test_what_is_no_list_is_said(body: bytes, problem: str) -> None:
     found = read_list(body, "https://a.org/x?p=1", 0, one)
     assert (found.entries, found.nested) == ([], [])
     assert found.problems[0].startswith(problem)
+
+
+def test_a_list_that_names_itself_ends_the_reading_with_a_sentence() -> None:
+    one = source("https://a.org/x", "link", items="rows", at="next")
+    found = read_list(b'{"rows": [{"id": 1}], "next": "https://a.org/x?c=2"}', "https://a.org/x?c=2", 1, one)
+    assert (found.nested, found.stopped) == ([], "the list names itself as the next one")
 
 
 def test_an_empty_list_is_the_last_one() -> None:
@@ -261,7 +269,9 @@ def test_github_leads_by_its_link_header_and_to_no_other_host() -> None:
     found = read_list(body, first, 0, one, onward)
     assert [entry.url for entry in found.entries] == ["https://api.github.com/repos/scrapy/scrapy/issues/7"]
     assert found.nested == [onward] and one.is_list(onward)
-    assert read_list(body, first, 0, one, "https://evil.example/?page=2").nested == []
+    elsewhere = read_list(body, first, 0, one, "https://evil.example/?page=2")
+    assert elsewhere.nested == []
+    assert elsewhere.stopped == "the next list is none of this source: 'https://evil.example/?page=2'"
     assert read_list(body, first, 0, one, "https://api.github.com/repos/scrapy/scrapy/issues/9?x").nested == []
     assert read_list(body, first, 0, one).nested == []
     values = ['<https://a.org/?p=1>; rel="prev", </?p=3>; title="a"; rel="last next"', "<x>; rel=nextish"]

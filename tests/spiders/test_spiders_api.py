@@ -219,3 +219,19 @@ def test_a_crawl_of_a_source_that_was_stopped_goes_on_without_the_file(tmp_path:
         done = run(tmp_path / "corpus", web, "corpus")
     urls = [record["url"] for record in done._records("shards")]
     assert sorted(urls) == [f"{here}/articles/{n}" for n in TOPICS]
+
+
+def test_lists_that_their_server_breaks_off_fail_the_crawl_and_a_number_beyond_the_last_ends_it(tmp_path: Path) -> None:
+    with PolicyWeb() as web:
+        sites = routes() | {"/articles?page=2&per_page=2": Answer(401)}
+        here = web.site("127.0.0.2", sites)
+        denied = run(tmp_path / "denied", web, "corpus", "-a", f"api={spec(tmp_path, here)}")
+        web.site("127.0.0.2", {**routes(), "/lists": answer({"next": "/more", "rows": [{"id": 1}]})})
+        file = tmp_path / "links.yaml"
+        file.write_text(f"list: {here}/lists\nitems: rows\npages: {{by: link, at: next}}\n"
+                        f"record: {here}/articles/{{id}}\nfields: {{html: body.rendered}}\n")  # fmt: skip
+        elsewhere = run(tmp_path / "links", web, "corpus", "-a", f"api={file}")
+    assert denied.returncode == 1 and "access_denied, HTTP 401" in denied.log
+    assert sorted(denied.kept) == [f"{here}/articles/{n}" for n in (1, 2)]
+    assert elsewhere.returncode == 1 and "the next list is none of this source: '/more'" in elsewhere.log
+    assert sorted(elsewhere.kept) == [f"{here}/articles/1"]

@@ -8,8 +8,11 @@ import sys
 
 import pytest
 
+from crawler.config import DedupConfig
 from crawler.document import DropReason
 from crawler.stages.documents.spaces import false_spaces, missing_spaces, with_spaces, without
+from crawler.stages.fingerprint import FingerprintStage
+from tests.stages.documents.office_maker import TYPES, docx
 from tests.stages.documents.pdf_maker import pdf_of, shown, text_pages, xmp_of
 
 PROSE = """The miller of the old town rose long before the sun, and he set the
@@ -269,3 +272,14 @@ def test_letters_that_are_spaced_out_for_their_looks_and_scripts_without_spaces_
     )
     lifted = {n: (x0, y0 + 3 * (n > 4), x1, y1 + 3 * (n > 4)) for n, (x0, y0, x1, y1) in near.items()}
     assert missing_spaces("howitsmill", lifted.__getitem__) == []
+
+
+def test_a_page_and_the_files_that_say_the_same_are_duplicates_of_each_other(judged):
+    fingerprinted, said = FingerprintStage(DedupConfig()), " ".join(PROSE.split())
+    docs = [
+        judged(f"<!doctype html><html><body><main><p>{said}</p></main></body></html>".encode(), "text/html"),
+        judged(pdf_of(text_pages(PROSE))),
+        judged(docx(f"<w:p><w:r><w:t>{said}</w:t></w:r></w:p>"), TYPES["docx"]),
+    ]
+    assert [doc.document_kind for doc in docs] == ["html", "pdf", "docx"]
+    assert len({fingerprinted(doc).doc_id for doc in docs}) == 1
