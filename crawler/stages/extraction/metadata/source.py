@@ -49,8 +49,8 @@ class Source:
         """False where no comma, "and" or the like stands in the body behind this name or before it."""
         if not self.is_plain or not name.isascii():
             return True
-        part, body = name.encode(), _BODY.search(self.html)
-        at = self.html.find(part, body.end() if body else 0)
+        part = name.encode()
+        at = self.html.find(part, self._begin)
         for _ in range(_MOST_PLACES):
             if at < 0:
                 return False
@@ -64,9 +64,13 @@ class Source:
     def _may_have(self, parts: tuple[bytes, ...], before: re.Pattern[bytes]) -> bool:
         if not self.is_plain:
             return True
+        return any(self._is_behind(before, part, self._begin) for part in parts)
+
+    @cached_property
+    def _begin(self) -> int:
+        """Where the body begins."""
         body = _BODY.search(self.html)
-        begin = body.end() if body else 0
-        return any(self._is_behind(before, part, begin) for part in parts)
+        return body.end() if body else 0
 
     def _is_behind(self, before: re.Pattern[bytes], part: bytes, begin: int) -> bool:
         at = self.html.find(part, begin)
