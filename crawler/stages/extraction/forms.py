@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from lxml.html import HtmlElement
 
-from crawler.stages.parse.visible import visible_texts
+from crawler.stages.text.visible import visible_texts
 from crawler.stages.text.words import count_words
 
 NEAR = 60
