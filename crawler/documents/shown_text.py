@@ -10,8 +10,8 @@ from crawler.dataset.exchange import exchange_of
 from crawler.document import Document, Drop
 from crawler.documents.from_archive import document_from_archive
 from crawler.stages.parse.stage import of_config as parse_of
-from crawler.stages.parse.visible import visible_texts
 from crawler.stages.pii.stage import of_config as pii_of
+from crawler.stages.text.visible import visible_texts
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import Record

@@ -9,12 +9,11 @@ explains a form stands next to its fields. How much running text then stands out
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lxml.html import HtmlElement
 
-from crawler.stages.parse.visible import visible_texts
+from crawler.stages.text.visible import visible_texts
 from crawler.stages.text.words import count_words
 
 NEAR = 60
@@ -22,12 +21,16 @@ NEAR = 60
 tuned on, boxes beside an article are 90 and more away."""
 APART = 400
 """Letters and digits between two fields, from which they are of different forms: longer than a field's explanation."""
-MOST_WORDS = 2_000
-"""Words of a text beyond which nobody looks."""
+MOST_WORDS = 250
+"""Words of a text beyond which nobody looks: it is more than a form with its explanations."""
+LEAST_FIELDS = 3
+"""Fields that make a form without a password; a search has fewer."""
+MOST_CHARS = 200_000
+"""Letters and digits of a page that are looked at."""
 RUNNING = 20
 """Words of a line from which it is running text."""
 _FIELDS = frozenset({"text", "email", "tel", "url", "number", "date", "password"})
-_FIELD, _PASSWORD = "\ue000", "\ue001"
+_FIELD, _PASSWORD = "\ufdd0", "\ufdd1"  # noncharacters: fonts of icons draw what is for private use
 _REST = re.compile(rf"[^\w{_FIELD}{_PASSWORD}]+|_+")
 _MARKS = re.compile(f"[{_FIELD}{_PASSWORD}]+")
 _HAS_FIELDS = re.compile(rb"<textarea|<input", re.IGNORECASE)
@@ -42,11 +45,16 @@ class Form:
     fields: int
     passwords: int
 
+    def holds(self, page: str, line: str, near: int = 0) -> bool:
+        """True where a line of the page begins between the fields, or stands up to so many characters beside them."""
+        begin, end = self.begin - near - (len(line) if near else 0), self.end + near + len(line)
+        return line in page[max(begin, 0) : end if near else end - 1]
+
 
 def page_with_fields(tree: HtmlElement, html: bytes) -> str:
-    """Letters and digits that the page shows, with a mark for each field to write into; "" where there is none."""
+    """Letters and digits that the page shows, with a mark for each field to write into; "" where they are no form."""
     fields = [e for e in tree.iter("input", "textarea") if _is_field(e)] if _HAS_FIELDS.search(html) else []
-    if len(fields) < 2:
+    if len(fields) < LEAST_FIELDS and not any(_kind(field) == "password" for field in fields):
         return ""
     tails = [field.tail for field in fields]
     for field in fields:
@@ -65,18 +73,14 @@ def form_signals(marked: str, text: str) -> dict[str, int]:
     """
     if not marked or count_words(text) > MOST_WORDS:
         return {}
-    page, forms = _forms(marked)
-    lines = [(line, _REST.sub("", line)) for line in text.splitlines()]
-    places = {squeezed: list(_places(page, squeezed)) for _, squeezed in lines if squeezed}
-    near = [form for form in forms if any(_is_near(form, *place) for found in places.values() for place in found)]
+    page, forms = _forms(marked[:MOST_CHARS])
+    lines = [(count_words(line), _REST.sub("", line)) for line in text.splitlines()]
+    near = [form for form in forms if any(line and form.holds(page, line, NEAR) for _, line in lines)]
     if not near:
         return {}
-    words = 0
-    for line, squeezed in lines:
-        number = count_words(line)
-        inside = any(form.begin <= at < form.end for form in near for at, _ in places.get(squeezed, ()))
-        words += number if number >= RUNNING and not inside else 0
-    return {"form_passwords": max(form.passwords for form in near), "form_running_words": words}
+    running = ((words, line) for words, line in lines if words >= RUNNING)
+    outside = sum(words for words, line in running if not any(form.holds(page, line) for form in near))
+    return {"form_passwords": max(form.passwords for form in near), "form_running_words": outside}
 
 
 def _is_field(element: HtmlElement) -> bool:
@@ -100,15 +104,4 @@ def _forms(marked: str) -> tuple[str, list[Form]]:
         runs[-1] += [(at, mark) for mark in found.group()]
     page.append(marked[last:])
     forms = (Form(run[0][0], run[-1][0], len(run), sum(mark == _PASSWORD for _, mark in run)) for run in runs)
-    return "".join(page), [form for form in forms if form.passwords or form.fields >= 3]
-
-
-def _places(page: str, line: str) -> Iterator[tuple[int, int]]:
-    at = page.find(line)
-    while at >= 0:
-        yield at, at + len(line)
-        at = page.find(line, at + len(line))
-
-
-def _is_near(form: Form, begin: int, end: int) -> bool:
-    return begin <= form.end + NEAR and form.begin - NEAR <= end
+    return "".join(page), [form for form in forms if form.passwords or form.fields >= LEAST_FIELDS]

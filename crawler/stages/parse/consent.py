@@ -10,7 +10,7 @@ import re
 
 from lxml.html import HtmlElement
 
-from crawler.stages.parse.visible import words_within
+from crawler.stages.text.visible import words_within
 
 OUTSIDE_WORDS = 40
 """Words outside the request, from which a page is none: menus and footers of a wall stay below. Our own judgement."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from lxml.html import HtmlElement
 
-from crawler.stages.parse.visible import WORD
+from crawler.stages.text.visible import WORD
 
 ROOTS = frozenset(
     (

@@ -27,8 +27,8 @@ from crawler.stages.parse.other import as_page, read_other, read_text
 from crawler.stages.parse.prescan import hostile_reason
 from crawler.stages.parse.record import read_record
 from crawler.stages.parse.shell import LIMITS, shell_features
-from crawler.stages.parse.visible import visible_words
 from crawler.stages.text.normal import line_of
+from crawler.stages.text.visible import visible_words
 from crawler.urls.rel_canonical import from_links
 from crawler.wire.files import file_kind
 from crawler.wire.media import media_kind

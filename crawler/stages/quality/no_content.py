@@ -29,9 +29,8 @@ _ANSWERED = frozenset({"forum", "product", "documentation"})
 
 @dataclass(frozen=True, slots=True)
 class FormLimit:
-    """Up to how many words a page is nothing but a form that asks for so many passwords."""
+    """Up to how many words a page is nothing but a form."""
 
-    passwords: int
     most_words: int
     running_words: int
     """In lines of twenty words and more, outside of the fields."""
@@ -57,21 +56,18 @@ class Recognisers:
     lorem_ipsum_per_1000_words: float = 2.0
     """A page of any length that repeats "lorem ipsum" or its next words so often is a placeholder."""
 
-    forms: tuple[FormLimit, ...] = (
-        FormLimit(2, most_words=500, running_words=300),
-        FormLimit(1, most_words=250, running_words=80),
-        FormLimit(0, most_words=160, running_words=35),
-    )
-    """The first whose passwords a form asks for says how much text makes it an article. Two are a new one and its
-    repetition, which stand beside no article. Chosen on sites of formasaurus 0.10 (docs/benchmarks.md)."""
+    form_with_password: FormLimit = FormLimit(most_words=250, running_words=80)
+    form_without: FormLimit = FormLimit(most_words=160, running_words=35)
+    """Chosen on sites of formasaurus 0.10 (docs/benchmarks.md). That a password is asked for twice says no more: pages
+    of news have windows to register."""
 
     def judge_form(self, signals: Mapping[str, object], words: int, page_type: str | None) -> tuple[Reason, str] | None:
         """The same for a text around a form, from what `form_signals` found; a thread has one to answer it."""
         running, passwords = signals.get("form_running_words"), signals.get("form_passwords")
         if not isinstance(running, int) or not isinstance(passwords, int):
             return None
-        limit = next((one for one in self.forms if passwords >= one.passwords), None)
-        if limit is None or words > limit.most_words or running > limit.running_words:
+        limit = self.form_with_password if passwords else self.form_without
+        if words > limit.most_words or running > limit.running_words:
             return None
         if not passwords and page_type in _ANSWERED:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.stages.parse.stage import parse_html
-from crawler.stages.parse.visible import MAX_ELEMENTS, visible_texts, visible_words, words_within
+from crawler.stages.text.visible import MAX_ELEMENTS, visible_texts, visible_words, words_within
 
 PAGES = {
     "plain": "<p>one two</p> three <p>four <b>five</b> six</p> seven",
