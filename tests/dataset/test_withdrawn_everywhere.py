@@ -68,6 +68,7 @@ SHOW: dict[str, tuple[str, ...]] = {
     "dataset select": ("--out out corpus",),
     "dataset semantic": ("corpus", "--annotate edited --remove corpus"),
     "dataset substrings": ("--min-tokens 20 corpus", "--min-tokens 20 --remove corpus"),
+    "dataset trial": ("--held-out texts --seeds 2 --transformer tiny --pack out corpus other",),
     "llm clean": (f"corpus {ASKED}",),
     "llm extract": (f"corpus --schema schema.json {ASKED}",),
     "llm judge": (f"corpus {ASKED}",),
@@ -90,7 +91,6 @@ SILENT: dict[str, tuple[str, ...]] = {
     "dataset show": ("corpus",),
     "dataset supersede": ("corpus",),
     "dataset tag": ("corpus release-1",),
-    "dataset trial": ("corpus other --held-out texts --seeds 2",),
     "dataset verify": ("corpus", "--fix corpus"),
 }
 """Calls that tell of no single page."""
