@@ -74,7 +74,7 @@ test: lint
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy crawler demo
+	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
 format: $(VENV)/dev.stamp

@@ -53,7 +53,7 @@ def _of_fpdf(source: Source) -> bytes | None:
     if source.script != "Latin" or source.notes:
         return None
 
-    class Own(fpdf.FPDF):  # type: ignore[misc]
+    class Own(fpdf.FPDF):
         def header(self) -> None:
             if source.layout == "with heads":
                 self.cell(0, 10, HEAD, new_x="LMARGIN", new_y="NEXT")

@@ -23,7 +23,10 @@ _FONT_OF = {"Japanese": "Noto Serif CJK JP", "Chinese": "Noto Serif CJK SC", "Th
             "Hebrew": "DejaVu Sans", "Greek": "DejaVu Serif", "Russian": "DejaVu Serif"}  # fmt: skip
 
 
-def run(command: list[str], folder: str, seconds: int = 120, **more: str) -> bool:
+SECONDS = 120
+
+
+def run(command: list[str], folder: str, seconds: int = SECONDS, **more: str) -> bool:
     """True where the program ended well."""
     done = subprocess.run(  # a program of the machine
         command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
@@ -37,7 +40,7 @@ def made(command: list[str], out: str, files: dict[str, str], **more: str) -> by
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
             (Path(folder) / name).write_text(text, "utf-8")
-        run(command, folder, **more)
+        run(command, folder, SECONDS, **more)
         path = Path(folder) / out
         return path.read_bytes() if path.exists() and path.stat().st_size else None
 

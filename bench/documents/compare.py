@@ -145,8 +145,9 @@ def _print(readers: dict[str, Reader], scores: dict[tuple[str, str], dict[str, l
     print("|---|---|" + "---|" * len(readers))
     for (producer, layout), row in scores.items():
         said = " | ".join(f"{median(row[name]):.3f}/{low(row[name]):.3f}" for name in readers)
-        best = [max(of(row[name]) for name in readers if name != OURS) for of in (median, low)]
-        is_below = any(of(row[OURS]) < top - 0.0005 for of, top in zip((median, low), best, strict=True))
+        of_each: tuple[Callable[[list[float]], float], ...] = (median, low)
+        best = [max(of(row[name]) for name in readers if name != OURS) for of in of_each]
+        is_below = any(of(row[OURS]) < top - 0.0005 for of, top in zip(of_each, best, strict=True))
         print(f"| {producer}{' *' if is_below else ''} | {layout} | {said} |")
 
 

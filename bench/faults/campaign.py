@@ -511,7 +511,7 @@ def outlived(processes: set[psutil.Process], seconds: float = 20.0) -> list[int]
 
 def _runs(process: psutil.Process) -> bool:
     try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
 

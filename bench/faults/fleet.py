@@ -89,7 +89,8 @@ class Warm:
         self._process.terminate()
 
     def wait(self) -> object:
-        return self._process.join()
+        self._process.join()
+        return self._process.exitcode
 
 
 def _become_scrapy(arguments: list[str], output: str, cwd: str) -> None:

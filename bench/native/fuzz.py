@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from bench.faults.fuzz import mutations
 from bench.native.build import SANITIZED, sources
@@ -65,7 +66,8 @@ def feed(path: str, seconds: float, seed: int) -> int:
 
     library, rules, chance, end = ctypes.CDLL(path), _rules(), random.Random(seed), time.monotonic() + seconds
     draws, model = np.random.default_rng(seed), the_model()
-    seeds = [etree.tostring(parse_html((PROJECT / one).read_text()).find(".//body"), encoding="utf-8") for one in SEEDS]
+    trees: list[Any] = [parse_html((PROJECT / one).read_text()) for one in SEEDS]
+    seeds = [etree.tostring(tree.find(".//body"), encoding="utf-8") for tree in trees]
     seeds += [b"<body>" + seeds[0][i : i + 300] + b"</body>" for i in range(0, len(seeds[0]), 300)]
     texts = [one.decode("utf-8", "replace") for one in seeds[1:]]
     halves = draws.integers(0, 2**16, (9, 7)).astype(np.uint16).view(np.float16)

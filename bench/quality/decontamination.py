@@ -114,8 +114,8 @@ def main() -> None:
         words = sum(len(text.split()) for text in clean)
         print(f"clean: {len(clean):,} documents, {words:,} words, {len(hits)} hits")
         print(f"time: {1e3 * seconds / len(clean):.2f} ms a document, {1e6 * seconds / words:.2f} ms per 1,000 words")
-        for text, found in hits[:10]:
-            print(f"  {found}: {text[found.characters[0] : found.characters[1]][:200]!r}")
+        for text, first in hits[:10]:
+            print(f"  {first}: {text[first.characters[0] : first.characters[1]][:200]!r}")
         questions = [str(e["question"]) for e in examples if str(e["question"]).split()[0] != "Which"]
         texts_with = [(planted(chance, text, chance.choice(questions))) for text in clean[:1_000]]
         print(f"planted: {sum(bool(stage.overlaps(text)) for text in texts_with):,} of {len(texts_with):,} found")

@@ -17,7 +17,7 @@ from pathlib import Path
 from bench.places import SHARED_DATA
 from crawler.config import LanguageConfig
 from crawler.document import Document
-from crawler.stages.language.identifiers import normal_code
+from crawler.stages.language.codes import normal_code
 from crawler.stages.language.stage import LanguageStage
 
 FLOORS = {"sentences": 0.96, "documents": 0.995}
@@ -70,6 +70,7 @@ def main() -> int:
         print(f"not measured: no evaluation data in {options.data} (give --data)")
         return 0
     stage = LanguageStage(LanguageConfig())
+    assert stage._second is not None, "the default has two identifiers"
     found = sentences(path)
     both = {code for code in found if code in stage._first.known and code in stage._second.known}
     single = [(code, s) for code in sorted(both) for s in found[code]]

@@ -193,8 +193,8 @@ def measure(pages: Iterable[Page], extractor: str = EXTRACTORS[0]) -> Iterator[R
         seconds = time.process_time() - started
         f1, precision, recall = score(page.expected, doc.text)
         value = recall if page.group == "packages" else f1
-        numbers = (round(number, 4) for number in (value, precision, recall))
-        yield Result(page.id, page.group, page.kind, page.url, *numbers, doc.extractor, round(seconds, 4))
+        value, precision, recall, seconds = (round(number, 4) for number in (value, precision, recall, seconds))
+        yield Result(page.id, page.group, page.kind, page.url, value, precision, recall, doc.extractor, seconds)
 
 
 def table(results: Iterable[Result], before: dict[str, Result]) -> None:

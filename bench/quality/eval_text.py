@@ -29,6 +29,8 @@ from crawler.config import ExtractionConfig
 from crawler.document import Document
 from crawler.stages.extraction import faster, prepare
 from crawler.stages.extraction import stage as extraction
+from crawler.stages.extraction.frame import mark_frame
+from crawler.stages.extraction.render import protect_preformatted
 from crawler.stages.extraction.stage import Chain, ExtractionStage
 from crawler.stages.parse.stage import ParseStage
 
@@ -139,8 +141,8 @@ CANDIDATES: dict[str, Extract] = {
 STEPS: dict[str, Extract] = {
     "the whole chain": ours("trafilatura"),
     "without `signposts`": without(extraction, "without_signposts", lambda text: (text, 0)),
-    "without the frame": without(prepare, "PASSES", tuple(p for p in prepare.PASSES if p is not prepare.mark_frame)),
-    "without all of `prepare`": without(extraction, "prepare", prepare.protect_preformatted),
+    "without the frame": without(prepare, "PASSES", tuple(p for p in prepare.PASSES if p is not mark_frame)),
+    "without all of `prepare`": without(extraction, "prepare", protect_preformatted),
     "fast alone": ours("trafilatura", Chain(0.0, 0.0, 10**9)),
     "full wins from 40 % on": ours("trafilatura", Chain(0.4, 0.4)),
     "full wins from 80 % on": ours("trafilatura", Chain(0.8, 0.8)),

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import zstandard
 from lxml import etree, html
@@ -75,7 +76,7 @@ def _verdict(stages: tuple[LanguageStage, QualityStage], text: str) -> str:
     return next((str(found.reason) for stage in stages if isinstance(found := stage(doc), Drop)), "")
 
 
-def _lines(name: str) -> Iterator[dict[str, object]]:
+def _lines(name: str) -> Iterator[dict[str, Any]]:
     with (SHARED_DATA / name).open("rb") as file:
         reader = zstandard.ZstdDecompressor(max_window_size=2**27).stream_reader(file)
         yield from map(json.loads, io.TextIOWrapper(reader, "utf-8"))

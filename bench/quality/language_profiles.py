@@ -24,7 +24,8 @@ from lxml import html
 from bench.places import SHARED_DATA
 from crawler.config import LanguageConfig
 from crawler.document import Document
-from crawler.stages.language.identifiers import KINDRED, Langdetect, Py3Langid, normal_code
+from crawler.stages.language.codes import normal_code
+from crawler.stages.language.identifiers import KINDRED, Langdetect, Py3Langid
 from crawler.stages.language.openset import OpenSet, Profile, trigrams
 from crawler.stages.language.scripts import WRITTEN, script_of
 from crawler.stages.language.stage import LanguageStage

@@ -83,6 +83,7 @@ class StockSpider(scrapy.Spider):
 
     name = "stock"
     kept: list[str]
+    urls: list[str]
 
     async def start(self):
         for url in self.urls:

@@ -21,7 +21,7 @@ from crawler.stages.pii.page import lower_keeping_offsets
 from crawler.stages.pii.scan import plain_marks, scan
 
 
-class OfflineEmailRecognizer(ready_made.EmailRecognizer):  # type: ignore[misc]  # Presidio is untyped
+class OfflineEmailRecognizer(ready_made.EmailRecognizer):  # Presidio is untyped
     """Presidio's e-mail expression; the domain is judged by the bundled suffix list, never by a download."""
 
     def validate_result(self, pattern_text: str) -> bool:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.quality.exact_tokenizers import exact
-from crawler.stages.quality.rules import C4, C4Paragraphs, FineWeb, GopherQuality, GopherRepetition
 from crawler.stages.quality.rules.base import SHORT_WORDS, Failure, Page
-from crawler.stages.quality.rules.fineweb import DENSE_SCRIPTS
-from crawler.stages.quality.rules.gopher_quality import STOP_WORDS
+from crawler.stages.quality.rules.c4 import C4, C4Paragraphs
+from crawler.stages.quality.rules.fineweb import DENSE_SCRIPTS, FineWeb
+from crawler.stages.quality.rules.gopher_quality import STOP_WORDS, GopherQuality
+from crawler.stages.quality.rules.gopher_repetition import GopherRepetition
 from crawler.stages.quality.tokenizers import fast
 
 RULES: dict[str, Any] = {

@@ -20,7 +20,7 @@ import orjson
 
 from crawler.config import LanguageConfig
 from crawler.document import Document
-from crawler.stages.language.identifiers import normal_code
+from crawler.stages.language.codes import normal_code
 from crawler.stages.language.stage import LanguageStage
 
 MAX_CHARS = 30_000

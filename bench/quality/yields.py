@@ -52,7 +52,7 @@ def line(package: Package, limit: int) -> str:
     yields, low, low_enough, dated = [], 0, 0, 0
     for doc, enough in pages(package, limit):
         value = doc.extraction_yield or 0.0
-        judged = rule.see(history, value)
+        judged = rule.see(history, value, doc.text)
         yields.append(value)
         low += judged.low
         low_enough += judged.low and enough

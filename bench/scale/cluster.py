@@ -63,8 +63,15 @@ def rounds(stored: Path, work: Path, out: Path, master: str, partitions: int, tr
 
 
 def _executors() -> list[psutil.Process]:
-    children = psutil.Process().children(recursive=True)
-    return [child for child in children if any(word.endswith(_EXECUTOR) for word in child.cmdline())]
+    return [child for child in psutil.Process().children(recursive=True) if _EXECUTOR in " ".join(_words(child))]
+
+
+def _words(process: psutil.Process) -> list[str]:
+    """Its command line; of one that has ended meanwhile nothing."""
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
 
 
 def _trouble(kind: str) -> int:
@@ -83,8 +90,15 @@ def _used() -> dict[str, Any]:
     me = psutil.Process()
     java = next(child for child in me.children() if child.name() == "java")
     everything = [me, *me.children(recursive=True)]
-    cpu = sum(sum(one.cpu_times()[:2]) for one in everything)
+    cpu = sum(map(_cpu, everything))
     return {"driver_python_mib": _peak(me), "driver_java_mib": _peak(java), "cpu_seconds": round(cpu, 1)}
+
+
+def _cpu(process: psutil.Process) -> float:
+    try:
+        return float(sum(process.cpu_times()[:2]))
+    except psutil.Error:
+        return 0.0
 
 
 def _peak(process: psutil.Process) -> int:

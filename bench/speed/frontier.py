@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -214,8 +215,8 @@ def percentile(values: list[float], share: float) -> float:
 async def page_cost(frontier: Frontier, web: Web, links: int = 200, pages: int = 60) -> tuple[float, float]:
     """Median seconds of a put with all links new, and of the same put again."""
     lists = [[Link(web.url(host), depth=2) for host in web.hosts(links)] for _ in range(pages)]
-    fresh = [await _timed(lambda page=page: frontier.put(page)) for page in lists]
-    known = [await _timed(lambda page=page: frontier.put(page)) for page in lists]
+    fresh = [await _timed(partial(frontier.put, page)) for page in lists]
+    known = [await _timed(partial(frontier.put, page)) for page in lists]
     return percentile(fresh, 0.5), percentile(known, 0.5)
 
 
@@ -232,7 +233,7 @@ def memory_by_kind(server: redis.Redis, prefix: str) -> dict[str, int]:
     for start in range(0, len(keys), 2000):
         pipe = server.pipeline(transaction=False)
         for key in keys[start : start + 2000]:
-            pipe.execute_command("MEMORY", "USAGE", key, "SAMPLES", 0)
+            pipe.memory_usage(key, samples=0)
         for key, size in zip(keys[start : start + 2000], pipe.execute(), strict=True):
             kind = key.decode().partition("}:")[2].partition(":")[0]
             sums[kind] = sums.get(kind, 0) + int(size or 0)

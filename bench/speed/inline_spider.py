@@ -13,7 +13,6 @@ import resource
 import time
 from collections import Counter
 from pathlib import Path
-from typing import ClassVar
 from urllib.parse import urlsplit
 
 import scrapy
@@ -29,7 +28,7 @@ PATTERN_ENTITIES = ["EMAIL_ADDRESS", "PHONE_NUMBER", "CREDIT_CARD", "IBAN_CODE",
 
 class InlineSpider(scrapy.Spider):
     name = "inline"
-    custom_settings: ClassVar[dict] = {
+    custom_settings = {  # noqa: RUF012  # Scrapy's own declaration
         "ROBOTSTXT_OBEY": True,
         "CONCURRENT_REQUESTS": 16,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 16,

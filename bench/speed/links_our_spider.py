@@ -8,10 +8,11 @@ the links: no text, no records.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from crawler.documents.from_response import document_of
 from crawler.spiders.corpus import CorpusSpider
+from crawler.urls.canonicalize import Address
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -23,7 +24,7 @@ class OurLinkSpider(CorpusSpider):
     """`CorpusSpider` that settles a page as soon as its links are in the frontier."""
 
     name = "links-ours"
-    custom_settings: ClassVar[dict[str, Any]] = {
+    custom_settings = {  # noqa: RUF012  # Scrapy's own declaration
         "ITEM_PIPELINES": {},
         "ADDONS": {"crawler.middlewares.addon.GuardAddon": 0},
         "EXTENSIONS": {"crawler.observe.live.extension.ProgressExtension": None},
@@ -38,16 +39,17 @@ class OurLinkSpider(CorpusSpider):
         lease = response.meta["lease"]
         doc = document_of(response, lease, self.config, await self._scope_for(lease.url))
         doc = await self.pool.run(doc, LINKS_ONLY)
-        await self.put_links(doc.links, lease)
+        await self.put_links([Address(name, "") for name in doc.links], lease)
         await self.frontier.settle(lease.token)
         return
-        yield
+        yield  # type: ignore[unreachable]  # makes it a generator
 
     async def failed(self, failure: Any) -> AsyncIterator[Any]:
         async for doc in super().failed(failure):
-            await self.frontier.settle(doc.lease_token)
+            if doc.lease_token is not None:
+                await self.frontier.settle(doc.lease_token)
         return
-        yield
+        yield  # type: ignore[unreachable]  # makes it a generator
 
     def closed(self, reason: str) -> None:  # noqa: ARG002  # Scrapy's signature
         self.pool.close()

@@ -30,7 +30,7 @@ from crawler.dedup.index import DedupIndex
 from crawler.dedup.memory_index import MemoryIndex
 from crawler.dedup.redis_index import RedisIndex
 from crawler.server.embedded import EmbeddedServer
-from crawler.stages.fingerprint import SCHEME, SEED, FingerprintStage, runs
+from crawler.stages.fingerprint import SCHEME, SEED, FingerprintStage
 
 CONFIG = from_mapping({}).dedup
 BANDS, ROWS = CONFIG.bands, CONFIG.rows
@@ -160,7 +160,7 @@ CONTESTANTS = {
 def signatures(seconds: float = 3.0, shingles: int = 600) -> float:
     """Signatures a second of one core, from the shingles on."""
     stage = FingerprintStage(CONFIG)
-    pieces = runs([f"{i:x}" for i in range(shingles)], 1)
+    pieces = np.random.default_rng(1).integers(0, 2**64, shingles, dtype=np.uint64)
     stage.signature(pieces)
     count, started = 0, time.process_time()
     while (used := time.process_time() - started) < seconds:

@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bench.places import PROJECT
 from bench.speed.measure import Cost, measured
@@ -110,7 +111,7 @@ def _rule_of(record: dict[str, str]) -> str:
     return f"{record['reason']}" if record["stage"] == "quality" else f"{record['stage']}/{record['reason']}"
 
 
-def _verdicts(out: Path) -> Iterator[tuple[str, dict[str, str]]]:
+def _verdicts(out: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Verdict ("kept" or the reason in our words) and document; those that fell to the language filter are left out."""
     yield from (("kept", doc) for doc in _documents(out / "kept"))
     for rule in sorted(RULES):
@@ -129,7 +130,7 @@ def _our_word(rule: str, reason: str) -> str:
     return f"c4_{reason}" if rule == "c4" else reason
 
 
-def _documents(folder: Path) -> Iterator[dict[str, str]]:
+def _documents(folder: Path) -> Iterator[dict[str, Any]]:
     for path in sorted(folder.glob("*.jsonl.gz")):
         with gzip.open(path, "rt") as file:
             yield from map(json.loads, file)

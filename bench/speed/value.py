@@ -157,7 +157,8 @@ ORDERS: dict[str, Key] = {
 def plain(web: Web, key: Key, most: int, crawl: Crawl | None = None) -> Crawl:
     """A crawl by an order that learns nothing."""
     crawl, seed = crawl or Crawl(), f"{web.origin}/"
-    seen, heap, serial = {seed}, [((0,), seed, 0)], 0
+    heap: list[tuple[tuple[int, ...], str, int]] = [((0,), seed, 0)]
+    seen, serial = {seed}, 0
     while heap and len(crawl.urls) < most:
         _, url, depth = heapq.heappop(heap)
         crawl.take(url, web.truth(url))

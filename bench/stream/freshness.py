@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import orjson
 import redis
@@ -33,10 +34,10 @@ PATIENCE_MILLISECONDS = 300_000
 def arrived(client: redis.Redis, last: str, key: str) -> tuple[str, float]:
     """Wait until the message of a page is there: its id, and when it was seen. Raises: TimeoutError."""
     while True:
-        found = client.xread({"pages": last}, block=PATIENCE_MILLISECONDS)
+        found: Any = client.xread({"pages": last}, block=PATIENCE_MILLISECONDS)
         if not found:
             raise TimeoutError(f"no message of {key}")
-        for name, fields in found[0][1]:  # type: ignore[index,union-attr]
+        for name, fields in found[0][1]:
             last = name.decode()
             if orjson.loads(fields[b"message"])["key"] == key:
                 return last, time.monotonic()

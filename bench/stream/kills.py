@@ -108,7 +108,7 @@ def run(folder: Path, kills: int, seed: int) -> Result:
     with durable_server(folder / "server") as server:
         url = stream_at(server.url)
         line = Line(folder / "corpus", url, folder)
-        corpus = Corpus(line.corpus, chance)
+        corpus = Corpus(folder / "corpus", chance)
         result.changes[corpus.change()] += 1
         sender = [sys.executable, "-m", "crawler.commands.gristmill", "stream", str(line.corpus), "--to", url]
         sender += ["--follow", "--state", str(folder / "state")]

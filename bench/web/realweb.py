@@ -243,11 +243,11 @@ def _stdlib(roots: Mapping[str, Path], hosts: Mapping[str, str], port: int, log:
                 server.server_close()
 
 
-def _stdlib_site(root: Path, host: str, port: int, record) -> http.server.ThreadingHTTPServer:  # type: ignore[no-untyped-def]
+def _stdlib_site(root: Path, host: str, port: int, record) -> http.server.ThreadingHTTPServer:
     class Handler(http.server.SimpleHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def __init__(self, *args, **kwargs):  # type: ignore[no-untyped-def]
+        def __init__(self, *args, **kwargs):
             super().__init__(*args, directory=str(root), **kwargs)
 
         def do_GET(self) -> None:
@@ -260,7 +260,7 @@ def _stdlib_site(root: Path, host: str, port: int, record) -> http.server.Thread
             self.end_headers()
             self.wfile.write(ROBOTS.encode())
 
-        def log_request(self, code="-", size="-") -> None:  # type: ignore[no-untyped-def]  # noqa: ARG002
+        def log_request(self, code="-", size="-") -> None:  # noqa: ARG002
             record(
                 {
                     "time": time.time(),
@@ -272,7 +272,7 @@ def _stdlib_site(root: Path, host: str, port: int, record) -> http.server.Thread
                 }
             )
 
-        def log_error(self, format, *args) -> None:  # type: ignore[no-untyped-def]
+        def log_error(self, format, *args) -> None:
             """Quiet: the status is in the access log."""
 
     return http.server.ThreadingHTTPServer((host, port), Handler)

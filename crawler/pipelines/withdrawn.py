@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from crawler.dataset.registry.behind import beside, refusals_of
+from crawler.dataset.registry.behind import refusals_of
 from crawler.middlewares.withdrawn import refused_in
 from crawler.pipelines.base import drop
 from crawler.runtime import config_of
 from crawler.scheduler.scheduler import frontier_of
+from crawler.storage.corpus.sources import beside
 
 if TYPE_CHECKING:
     from typing import Self

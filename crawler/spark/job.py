@@ -24,7 +24,7 @@ from crawler.config import Config, ConfigError, declared, from_mapping
 from crawler.config.environment import from_environment, problems_of_environment
 from crawler.dataset.outside import check_apart
 from crawler.dataset.refused import Refusals
-from crawler.dataset.registry.behind import beside, refusals_of
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.supersede import endings_in
 from crawler.dedup.index import DedupError
 from crawler.dedup.rounds import find_gone
@@ -54,6 +54,7 @@ from crawler.stages import chain
 from crawler.storage.archive.places import Found
 from crawler.storage.corpus.manifest import start_run
 from crawler.storage.corpus.software import versions
+from crawler.storage.corpus.sources import beside
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import HELD, MANIFEST, REJECTED, SHARDS, Place
 from crawler.storage.types import Run

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from crawler import settings as project
+from crawler.dataset.living import Living
 from crawler.dataset.rewrite import records_in
 from crawler.operations import exclude, registry
 from crawler.storage.files.place import Place
@@ -194,6 +195,18 @@ def test_what_was_refused_before_a_replay_is_also_what_the_corpus_refuses_whose_
     done = other.run({"archive": f"{tmp_path}/copy/archive/*.warc.gz"}, spider="replay")
     assert done.returncode == 0, done.stderr
     assert kept(other) == {url(web, "b")} and reasons(other)[url(web, "a")] == "withdrawn"
+
+
+def test_a_replay_hears_of_what_the_corpus_of_its_archives_withdraws_later(crawl, web, tmp_path):
+    run(crawl, url(web, "a"), url(web, "b"))
+    other = Crawl(tmp_path / "other", crawl.settings)
+    done = other.run({"archive": f"{crawl.folder}/archive/*.warc.gz"}, spider="replay")
+    assert done.returncode == 0, done.stderr
+    assert kept(other) == {url(web, "a"), url(web, "b")} and held(other.folder) == 0
+    said = withdraw(crawl, "--url", url(web, "a"))
+    assert str(tmp_path / "other") in str(said)
+    assert {record["url"] for record in Living(Place(str(other.folder))).kept()} == {url(web, "b")}
+    assert held(other.folder) == held(crawl.folder) == 1
 
 
 def test_a_seeding_names_what_was_withdrawn_and_does_not_put_it(crawl, web):

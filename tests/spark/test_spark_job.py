@@ -21,7 +21,9 @@ from crawler.dataset.living import Living
 from crawler.dataset.query import query
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.verify import verify
-from crawler.operations import exclude
+from crawler.explore.catalogue import Catalogue
+from crawler.observe.report.summary import summarise
+from crawler.operations import exclude, mix
 from crawler.storage.corpus.version import manifest_hash, versions_of
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import encode
@@ -161,6 +163,16 @@ def test_operations_on_a_corpus_work_on_that_of_a_job(judged, tmp_path):
     assert len(list((tmp_path / "export" / "data").iterdir())) == 1
     with Duplicates([str(corpus)], from_mapping({"STAGE_WORKERS": 0}), keep=["order"]) as duplicates:
         assert not duplicates.found.pairs
+    told = summarise(str(corpus))
+    assert (told.kept, told.rejected, told.state) == (len(job.kept), len(job.rejected), "finished")
+    catalogue = Catalogue(place, tmp_path / "explore.duckdb")
+    catalogue.start()
+    assert catalogue.wait(60) and not catalogue.problem and catalogue.done == len(job.kept) + len(job.rejected)
+    catalogue.close()
+    spec = {"tokens": 1_200, "tolerance": 1, "sources": {"all": {"corpus": str(corpus), "epochs": 1}}}
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    mixed = answer_of(mix.WORK, "--out", tmp_path / "mixed", tmp_path / "spec.json")
+    assert not mixed.problems and mixed.facts["documents"]
     wish = ("--url", job.kept[0]["url"], "--reason", "a letter", "--yes")
     assert not answer_of(exclude.WORK, *wish, corpus).problems
     assert {record["url"] for record in Living(place).kept()} == {record["url"] for record in job.kept[1:]}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
 
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.derived import is_corpus, versions_in
 from crawler.storage.corpus.registry import HERE, Registry, Version, place_of
+from crawler.storage.corpus.sources import corpora_replayed
 from crawler.storage.corpus.version import corpora_behind as corpora_of
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import ARCHIVE, MANIFEST, Place
+from crawler.storage.files.place import MANIFEST, Place
+from crawler.storage.types import Manifest
 
 log = logging.getLogger(__name__)
 MOST = 1_000
@@ -47,31 +50,26 @@ def corpora_behind(places: Iterable[Place]) -> Iterator[Place]:
             yield place
 
 
-def beside(archive: str) -> Place | None:
-    """The corpus that an archive lies in, by its path or URL; None where it lies in none, or is somebody else's.
-
-    Raises: StorageError where the URL names no known file system.
-    """
-    folder, found, _ = archive.rpartition(f"/{ARCHIVE}/")
-    return None if not found or folder.startswith(("http://", "https://")) else Place(folder)
-
-
 def _sources(folder: Place) -> list[str]:
-    parents = [parent for version in _versions(folder) for parent in version["parents"]]
-    return [place_of(folder.url, parent["place"]) for parent in parents if parent["place"] not in ("", HERE)]
-
-
-def _versions(folder: Place) -> list[Version]:
-    """Those that may name another folder: of a corpus only where it was made of one."""
+    """The folders that this one was made of: by its versions, and those that replayed archives lie in."""
     manifest = folder.load_json(MANIFEST)
     if manifest is None:
         try:
-            return list(versions_in(folder).values())
+            versions = versions_in(folder)
         except (StorageError, NotADirectoryError):  # nothing is there yet, or a file, as whoever claims it is told
             return []
-    runs = manifest.get("runs") if isinstance(manifest, dict) else None
-    derived = any(corpora_of(run) for run in runs or ())
-    return list(Registry(folder).versions().values()) if derived else []
+        return _parents(folder, versions)
+    if not isinstance(manifest, dict):
+        return []
+    found = cast("Manifest", {"runs": [], "files": [], **manifest})
+    derived = any(corpora_of(run) for run in found["runs"])
+    parents = _parents(folder, Registry(folder).versions() if derived else {})
+    return parents + [each.url for each in corpora_replayed(found)]
+
+
+def _parents(folder: Place, versions: Mapping[str, Version]) -> list[str]:
+    parents = (parent["place"] for version in versions.values() for parent in version["parents"])
+    return [place_of(folder.url, place) for place in parents if place not in ("", HERE)]
 
 
 def _name(url: str) -> str:

@@ -24,7 +24,7 @@ from crawler.storage.corpus.claim import StoreClaim
 from crawler.storage.corpus.manifest import Ledger, merge, start_run
 from crawler.storage.corpus.recovery import Recovered, local_names, lock_of, recover, recover_writer
 from crawler.storage.corpus.sources import hashes_of
-from crawler.storage.corpus.version import register
+from crawler.storage.corpus.version import register, tell_replayed
 from crawler.storage.files import record_index
 from crawler.storage.files.errors import RemovedError, StorageError, unwritten
 from crawler.storage.files.place import ARCHIVE, HELD, HELD_KINDS, REJECTED, SHARDS, Place
@@ -267,7 +267,7 @@ class Corpus:
                     self._run["ended"] = rfc3339(self._clock())
                     self._save()
                     merge(self.place)
-                    register(self.place)
+                    tell_replayed(self.place, register(self.place))
         finally:
             self._archive.abandon()
             for writer in self._records():

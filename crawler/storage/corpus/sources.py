@@ -10,6 +10,7 @@ from pathlib import Path
 from crawler.storage.archive.names import inside
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, Place
+from crawler.storage.types import Manifest
 
 
 def hashes_of(paths: Iterable[str]) -> dict[str, str]:
@@ -24,6 +25,22 @@ def hashes_of(paths: Iterable[str]) -> dict[str, str]:
                 file = Path(inside(path)[0])
                 found[path] = _listed(file) or _of_bytes(file)
     return found
+
+
+def beside(archive: str) -> Place | None:
+    """The corpus that an archive lies in, by its path or URL; None where it lies in none, or is somebody else's.
+
+    Raises: StorageError where the URL names no known file system.
+    """
+    folder, found, _ = archive.rpartition(f"/{ARCHIVE}/")
+    return None if not found or folder.startswith(("http://", "https://")) else Place(folder)
+
+
+def corpora_replayed(manifest: Manifest) -> list[Place]:
+    """The folders of others in whose archives records have their pages. Raises: StorageError."""
+    archives = {path for entry in manifest["files"] for path in entry.get("archives", {})}
+    found = {place.url: place for place in map(beside, sorted(archives)) if place}
+    return list(found.values())
 
 
 def _listed(path: Path) -> str | None:

@@ -15,6 +15,7 @@ import orjson
 
 from crawler.storage.corpus.registry import HERE, VERSION_FORMAT, DataFile, Parent, Registry, Version, place_from
 from crawler.storage.corpus.software import versions
+from crawler.storage.corpus.sources import corpora_replayed
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import MANIFEST, Place
 from crawler.storage.types import Lineage, Manifest, Run
@@ -58,6 +59,13 @@ def note_child(parent: Place, sha256: str, url: str, version: Version) -> None:
             "%s (version %s) cannot record that %s was made from it (%s): name it with --also-in to `dataset lineage`",
             parent.url, sha256[:12], url, error,
         )  # fmt: skip
+
+
+def tell_replayed(place: Place, stands: Version | None) -> None:
+    """Tell the corpora whose archives were replayed into this one what they are the source of."""
+    for source in corpora_replayed(place.manifest()) if stands else ():
+        if stands and source.url != place.url and source.load_json(MANIFEST) is not None:
+            note_child(source, manifest_hash(source), place.url, stands)
 
 
 def versions_of(place: Place) -> dict[str, Version]:
