@@ -27,6 +27,10 @@ _NO_ANSWER = frozenset({socket.EAI_AGAIN, socket.EAI_FAIL, socket.EAI_SYSTEM, so
 _MOST = 32  # errors looked at behind one
 
 
+class LackError(Exception):
+    """This machine lacks what its work needs: what, and what to do. It says nothing of a page."""
+
+
 def of_this_machine(error: BaseException) -> str | None:
     """What this machine lacks and what to do, as a sentence; None where the error is not, or not surely, its own."""
     for number in _numbers(error):

@@ -24,6 +24,7 @@ from crawler.pool.cores import usable_cores
 from crawler.pool.forkserver import QuietContext, compute_in_one_thread
 from crawler.runtime import config_of, per_crawler
 from crawler.stages.chain import READING, STAGES, modules
+from crawler.trouble import LackError
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -79,7 +80,7 @@ class StagePool:
 
         Never raises for a page's sake: a time-out, a crash or an error of ours becomes `doc.verdict`. After one of
         these a second, shorter hop still reads the links, so that a poisonous page does not hide its neighbours.
-        Raises: PoolError where the processes cannot be started.
+        Raises: PoolError where the processes cannot be started, or lack what the machine should give them.
         """
         await self.ready()
         try:
@@ -91,6 +92,8 @@ class StagePool:
             done.verdict = verdict
             done.forget_text()
             _add_lost_time(done, error, self.timeout)
+        except LackError as error:
+            raise PoolError(str(error)) from error
         done.exchange = doc.exchange
         return done
 

@@ -18,6 +18,7 @@ from crawler.config.stages import Step, stages
 from crawler.document import Document, Drop, DropReason
 from crawler.problems import InputError, check_names
 from crawler.stages.tiers import judged_twice
+from crawler.trouble import LackError, of_this_machine
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +60,7 @@ class Chain:
 
         An exception inside a stage is our mistake, not the page's: it becomes the verdict `stage_error`, so that one
         page never costs another. A page that a browser has drawn goes through as it was sent and as it was drawn.
+        Raises: LackError where this machine lacks what a stage needs: no page is judged by that.
         """
         if doc.rendering is not None and doc.verdict is None:
             return judged_twice(doc, lambda one: self._run(one, names))
@@ -98,6 +100,8 @@ class Chain:
         try:
             result = stage(doc)
         except Exception as error:
+            if lack := of_this_machine(error):
+                raise LackError(lack) from error
             result = Drop(name, DropReason.STAGE_ERROR, f"{type(error).__name__} in stage {name}")
         doc.done.append(name)
         end = self._clock()

@@ -7,11 +7,14 @@ from pathlib import Path
 
 from crawler.config import Config
 from crawler.document import Document
+from crawler.trouble import LackError
 
 
 def run(doc: Document, names: tuple[str, ...]) -> Document:
     if "crash" in doc.url and not ("crash-late" in doc.url and "extraction" not in names):
         os._exit(13)
+    if "no-file" in doc.url:
+        raise LackError("no file descriptor left")
     if "hang" in doc.url and not ("hang-late" in doc.url and "extraction" not in names):
         while True:
             time.sleep(0.01)

@@ -12,7 +12,7 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason, Exchange
-from crawler.pool.pool import GIVEN_UP, StagePool
+from crawler.pool.pool import GIVEN_UP, PoolError, StagePool
 from crawler.stages.pii.names import installed_name
 from tests.pool import poison
 
@@ -81,6 +81,11 @@ def test_the_links_of_a_poisonous_page_are_still_read(make_pool, name):
     assert doc.verdict is not None
     assert doc.links == ["http://example.org/next"]
     assert doc.text == ""
+
+
+def test_a_worker_that_has_no_descriptor_left_judges_no_page(make_pool):
+    with pytest.raises(PoolError, match="no file descriptor left"):
+        run_all(make_pool(), ["no-file"])
 
 
 def test_the_pool_survives_more_crashes_than_it_has_workers(make_pool):
