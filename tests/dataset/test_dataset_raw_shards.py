@@ -30,7 +30,7 @@ def varied(record: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module", params=SHARD_FORMATS)
-def corpus(request, tmp_path_factory) -> Folder:
+def corpus(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Folder:
     if request.param == "parquet":
         pytest.importorskip("pyarrow", reason="pyarrow is optional")
     folder = Folder(tmp_path_factory.mktemp("raw") / "corpus")
@@ -58,7 +58,7 @@ def is_parquet(corpus: Folder) -> bool:
     return shards(corpus)[0].endswith(".parquet")
 
 
-def test_duckdb_reads_them(corpus):
+def test_duckdb_reads_them(corpus: Folder) -> None:
     duckdb = pytest.importorskip("duckdb", reason="duckdb is optional")
     reader = "read_parquet(?)" if is_parquet(corpus) else "read_json(?, format='newline_delimited', union_by_name=true)"
     found = duckdb.execute(f"SELECT url, text, author, legal_citations FROM {reader}", [shards(corpus)])
@@ -66,14 +66,14 @@ def test_duckdb_reads_them(corpus):
     assert rows([dict(zip(names, row, strict=True)) for row in found.fetchall()]) == expected(corpus)
 
 
-def test_polars_reads_them(corpus):
+def test_polars_reads_them(corpus: Folder) -> None:
     polars = pytest.importorskip("polars", reason="polars is not installed (make test installs it)")
     read = polars.read_parquet if is_parquet(corpus) else polars.read_ndjson
     table = polars.concat([read(path) for path in shards(corpus)], how="diagonal_relaxed")
     assert rows(table.to_dicts()) == expected(corpus)
 
 
-def test_pyarrow_reads_them(corpus):
+def test_pyarrow_reads_them(corpus: Folder) -> None:
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is optional")
     from pyarrow import json, parquet
 
@@ -88,7 +88,7 @@ def test_pyarrow_reads_them(corpus):
     assert rows(table.to_pylist()) == expected(corpus)
 
 
-def test_datasets_reads_them_by_the_card(corpus, tmp_path, monkeypatch):
+def test_datasets_reads_them_by_the_card(corpus: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     datasets = pytest.importorskip("datasets", reason="datasets is not installed (make test installs it)")
     (corpus.path / "README.md").write_text(card(gather(str(corpus.path))))

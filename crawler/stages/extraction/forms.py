@@ -17,8 +17,8 @@ from crawler.stages.text.visible import visible_texts
 from crawler.stages.text.words import count_words
 
 NEAR = 60
-"""Letters and digits between a form and the main text, up to which they stand together. Of pages whose sites nobody
-tuned on, boxes beside an article are 90 and more away."""
+"""Letters and digits between a form and the main text, up to which they stand together: more than a heading or a
+link beside the fields, less than a menu."""
 APART = 400
 """Letters and digits between two fields, from which they are of different forms: longer than a field's explanation."""
 MOST_WORDS = 250

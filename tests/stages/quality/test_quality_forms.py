@@ -48,7 +48,7 @@ def reason(found: dict[str, int], words: int, page_type: str | None = None) -> s
     return verdict[0].value if verdict else ""
 
 
-def test_a_page_to_sign_up_is_a_form_whatever_it_promises(chain):
+def test_a_page_to_sign_up_is_a_form_whatever_it_promises(chain: Chain) -> None:
     doc = judged(chain, f"<main><h1>Your place in the book</h1>{BENEFITS}{SIGN_UP}</main>")
     assert doc.verdict is not None and doc.verdict.reason == DropReason.FORM_PAGE
     assert doc.quality_signals["form_passwords"] == 2
@@ -64,51 +64,51 @@ def test_a_page_to_sign_up_is_a_form_whatever_it_promises(chain):
     ],
     ids=["above", "beside", "below", "in the same <form>"],
 )
-def test_an_article_is_kept_with_a_box_to_log_in(chain, body):
+def test_an_article_is_kept_with_a_box_to_log_in(chain: Chain, body: str) -> None:
     assert judged(chain, body).verdict is None
 
 
-def test_the_language_of_a_form_decides_nothing():
+def test_the_language_of_a_form_decides_nothing() -> None:
     body = "<p>マイページにはじめてご登録の方</p><input name=a><p>暗証</p><input type=password><input type=password>"
     found = signals(body, "マイページにはじめてご登録の方\n暗証")
     assert found == {"form_passwords": 2, "form_running_words": 0}
     assert reason(found, 12) == DropReason.FORM_PAGE
 
 
-def test_words_between_the_fields_are_labels_and_running_text_beside_them_is_not():
+def test_words_between_the_fields_are_labels_and_running_text_beside_them_is_not() -> None:
     label = "Please write the name by which the miller has known you since the day of your first sack of rye here"
     body = f"<p>{label} outside</p><input><p>{label}</p><input type=password>"
     assert signals(body, f"{label} outside\n{label}")["form_running_words"] == len(f"{label} outside".split())
 
 
-def test_a_form_that_menus_part_from_the_text_is_not_what_the_page_is():
+def test_a_form_that_menus_part_from_the_text_is_not_what_the_page_is() -> None:
     assert signals(f"{LOGIN}{MENU}<p>What was ground</p>", "What was ground") == {}
     assert signals(f"{LOGIN}<p>What was ground</p>{MENU}", "What was ground")["form_passwords"] == 1
 
 
-def test_one_field_to_search_is_no_form_and_three_without_password_are():
+def test_one_field_to_search_is_no_form_and_three_without_password_are() -> None:
     assert signals("<input type=search><input name=q><p>Mills</p>", "Mills") == {}
     found = signals("<input name=a><input name=b><textarea></textarea><p>Mills</p>", "Mills")
     assert found == {"form_passwords": 0, "form_running_words": 0}
 
 
-def test_a_thread_and_a_product_have_a_form_to_answer_and_are_none():
+def test_a_thread_and_a_product_have_a_form_to_answer_and_are_none() -> None:
     found = {"form_passwords": 0, "form_running_words": 20}
     assert reason(found, 90, "service") == DropReason.FORM_PAGE
     assert reason(found, 90, "forum") == reason(found, 90, "product") == ""
 
 
 @pytest.mark.parametrize(("passwords", "words", "running"), [(2, 251, 0), (1, 90, 81), (0, 161, 0), (0, 90, 36)])
-def test_more_text_than_a_form_has_is_kept(passwords, words, running):
+def test_more_text_than_a_form_has_is_kept(passwords: int, words: int, running: int) -> None:
     assert reason({"form_passwords": passwords, "form_running_words": running}, words) == ""
 
 
-def test_a_page_without_fields_and_a_long_text_are_not_searched():
+def test_a_page_without_fields_and_a_long_text_are_not_searched() -> None:
     assert signals("<p>Mills</p>", "Mills") == {} and reason({}, 50) == ""
     assert signals(SIGN_UP, "mill " * (MOST_WORDS + 1)) == {}
 
 
-def test_the_tree_is_left_as_it_was():
+def test_the_tree_is_left_as_it_was() -> None:
     from lxml.html import tostring
 
     tree = parse_html(f"<html><body>{LOGIN} tail {SIGN_UP}</body></html>")
