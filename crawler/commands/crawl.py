@@ -123,7 +123,7 @@ class Command(ProjectCommand, ScrapyCrawl):
 def declare_limit(parser: argparse.ArgumentParser) -> None:
     """Add --limit."""
     parser.add_argument("--limit", type=whole(1), metavar="N",
-                        help="end after N documents were kept; the same command continues")  # fmt: skip
+                        help="end this run after it kept N documents; the same command continues")  # fmt: skip
 
 
 def take_limit(settings: BaseSettings | None, opts: argparse.Namespace) -> None:

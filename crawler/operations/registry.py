@@ -148,7 +148,7 @@ def _origin_lines(origin: dict[str, Any] | None) -> Iterator[str]:
 
 
 def _trace_lines(found: Trace) -> Iterator[str]:
-    yield f"{found.versions:,} versions in {len(found.folders):,} folders were read"
+    yield f"Read: {found.versions:,} version(s) in {len(found.folders):,} folder(s)"
     for each in found.holdings:
         now = "current" if each.stands else "an older version"
         tags = f" [{', '.join(each.tags)}]" if each.tags else ""

@@ -184,16 +184,19 @@ class EmbeddedServer:
         config = self.folder / "valkey.conf"
         config.write_text(_configuration(self.folder, self._socket()))
         # It becomes a daemon in a session of its own: Ctrl-C on the terminal is meant for the crawl alone.
-        outcome = subprocess.run(  # noqa: S603  # our own binary, our own configuration file
-            [find_binary(), str(config)],
-            capture_output=True,
-            text=True,
-            cwd=self.folder,
-            env=_environment(),
-            pass_fds=(guard,),
-            timeout=_START_SECONDS,
-            check=False,
-        )
+        try:
+            outcome = subprocess.run(  # noqa: S603  # our own binary, our own configuration file
+                [find_binary(), str(config)],
+                capture_output=True,
+                text=True,
+                cwd=self.folder,
+                env=_environment(),
+                pass_fds=(guard,),
+                timeout=_START_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ServerError(self._complaint(f"no answer in {_START_SECONDS:g} s")) from error
         if outcome.returncode != 0:
             raise ServerError(self._complaint((outcome.stderr or outcome.stdout).strip()))
 

@@ -200,6 +200,16 @@ def test_a_damaged_append_only_file_is_reported_with_the_servers_own_words(tmp_p
         EmbeddedServer(tmp_path).start()
 
 
+def test_a_server_that_does_not_answer_in_time_is_said_in_words(tmp_path, monkeypatch):
+    silent = tmp_path / "silent"
+    silent.write_text("#!/bin/sh\nexec sleep 60\n")
+    silent.chmod(0o700)
+    monkeypatch.setattr(embedded, "find_binary", lambda: str(silent))
+    monkeypatch.setattr(embedded, "_START_SECONDS", 0.1)
+    with pytest.raises(ServerError, match=r"does not start \(no answer in 0\.1 s\)"):
+        EmbeddedServer(tmp_path / "f").start()
+
+
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ServerError, match="cannot keep the frontier in"):

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from crawler.config import Config
 from crawler.dataset.verdicts import standing_records
+from crawler.dataset.withdrawals import withdrawn_urls
 from crawler.document import Document
 from crawler.documents.from_archive import document_from_archive
 from crawler.pool.pool import StagePool
@@ -62,7 +63,8 @@ class Sampled:
 def from_corpus(corpus_dir: str, choice: Choice) -> Sampled:
     """Records of the sealed files of a corpus, kept and rejected, as they lie there; nothing runs.
 
-    Of each page the record that stands: what earlier visits found is history (`crawler/dataset/verdicts.py`).
+    Of each page the record that stands: what earlier visits found is history (`crawler/dataset/verdicts.py`). Withdrawn
+    addresses are left out, and noted.
 
     Raises: StorageError where there is no corpus or no sealed file; while reading, where a file is damaged.
     """
@@ -73,8 +75,11 @@ def from_corpus(corpus_dir: str, choice: Choice) -> Sampled:
         raise StorageError(
             f"{corpus_dir}: no sealed file yet; files are sealed when a crawl ends, or when they are full"
         )
-    records = _read(place, manifest)
-    return Sampled(choice.of(records, lambda record: str(record.get("canonical_url"))), judging_digests(manifest))
+    withdrawn = frozenset(withdrawn_urls(place))
+    records = (record for record in _read(place, manifest) if record.get("canonical_url") not in withdrawn)
+    notes = [f"withdrawn addresses ({len(withdrawn):,}) were left out: no threshold keeps them"] if withdrawn else []
+    chosen = choice.of(records, lambda record: str(record.get("canonical_url")))
+    return Sampled(chosen, judging_digests(manifest), notes)
 
 
 def from_archive(pattern: str, choice: Choice, config: Config) -> Sampled:

@@ -15,6 +15,8 @@ from rich.console import Console
 
 from bench.web.prose import prose
 from crawler.config import from_mapping
+from crawler.dataset.concerned import Wish
+from crawler.dataset.exclude import withdraw
 from crawler.document import Document, Drop, DropReason, Exchange
 from crawler.observe.diagnose import view, webpage
 from crawler.observe.diagnose.diagnosis import diagnose
@@ -23,6 +25,7 @@ from crawler.observe.report.summary import summarise
 from crawler.statkeys import LEFT_ON_HOLD
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
 from crawler.storage.files.records import record_of, rejection_of
 from tests.support.process import scrapy
 from tests.support.site import Site
@@ -118,6 +121,16 @@ def test_a_corpus_is_read_as_it_lies_there(corpus_dir):
     found = diagnose(sampled.records, from_mapping(), source=corpus_dir)
     assert (found.total, found.kept) == (30, 20)
     assert len(list(from_corpus(corpus_dir, Choice(7)).records)) == 7
+
+
+def test_withdrawn_pages_are_not_judged_since_no_threshold_keeps_them(corpus_dir):
+    pages = frozenset(f"https://a.test/{number}" for number in (0, 1, 2))  # one of them was rejected
+    withdraw(Place(corpus_dir), Wish("a letter", urls=pages), now=1.0)
+    for sample in (0, 200):
+        sampled = from_corpus(corpus_dir, Choice(sample))
+        found = diagnose(sampled.records, from_mapping(), source=corpus_dir)
+        assert (found.total, found.kept) == (27, 18)
+        assert sampled.notes == ["withdrawn addresses (3) were left out: no threshold keeps them"]
 
 
 def a_run(folder, worker, ended, *, held=0, told=True):
