@@ -59,11 +59,12 @@ from crawler.statkeys import (
     TRAPPED,
 )
 from crawler.urls.canonicalize import Address
-from crawler.urls.link import SITEMAP_PRIORITY, Link, link_to, source_id
+from crawler.urls.link import FILE_PRIORITY, SITEMAP_PRIORITY, Link, link_to, source_id
 from crawler.urls.rel_canonical import targets
 from crawler.urls.shape import shape_id_of
 from crawler.urls.tracking import extended_policy
 from crawler.urls.traps import trap_reason
+from crawler.wire.files import names_file
 
 if TYPE_CHECKING:
     from typing import Self
@@ -325,7 +326,8 @@ class CorpusSpider(Spider):
     async def put_links(self, links: Iterable[Address], lease: Lease, marks: Mapping[str, int] | None = None) -> None:
         """Put the links that the scope admits into the frontier, one level deeper than their page.
 
-        `marks`: where a link stood (`Document.link_marks`); 0 where they do not say.
+        `marks`: where a link stood (`Document.link_marks`); 0 where they do not say. What is called as a PDF or an
+        office file is called waits behind all pages of its domain.
         """
         depth, limit = lease.link.depth + 1, self.config.frontier.depth_limit
         if not self.scope.follows_links(lease.url):
@@ -336,9 +338,9 @@ class CorpusSpider(Spider):
             Link(
                 to.name,
                 found=to.found,
-                priority=-depth,
+                priority=(FILE_PRIORITY if (is_file := names_file(to.name)) else 0) - depth,
                 depth=depth,
-                mark=marks.get(to.name, 0),
+                mark=None if is_file else marks.get(to.name, 0),
                 parent=parent,
                 run=run,
                 source=source,

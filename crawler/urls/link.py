@@ -16,6 +16,9 @@ SITEMAP_PRIORITY = 1_000
 SEED_PRIORITY = 100
 """Pages given as seeds. Listed pages get -10 to 20 (`seeds.page_priority`), links 0 less their depth."""
 
+FILE_PRIORITY = LOWEST_PRIORITY + 1_000
+"""Links to PDF and office files, less their depth: behind all that is ordered by its value (-2048 and above)."""
+
 
 SOURCE_BYTES = 3
 

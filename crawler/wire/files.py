@@ -36,6 +36,7 @@ _TYPES = {
     "application/vnd.oasis.opendocument.spreadsheet": "ods",
     "application/vnd.oasis.opendocument.spreadsheet-template": "ods",
 }
+_SUFFIXES = frozenset(_TYPES.values())
 _SILENT = frozenset(
     ("application/octet-stream", "binary/octet-stream", "application/binary", "application/download",
      "application/x-download", "application/force-download", "application/zip", "application/x-zip-compressed",
@@ -56,6 +57,11 @@ _WIKI = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?<mediawiki\s
 _ROOT_WITHIN = 4_096
 ENOUGH = 64
 """Bytes from which it can be said that a body is no file of a kind named here."""
+
+
+def names_file(url: str) -> bool:
+    """True where the path of a URL ends as the name of such a file."""
+    return url.partition("?")[0].rpartition("/")[2].rpartition(".")[2].lower() in _SUFFIXES
 
 
 def declared_kind(declared: str) -> str | None:

@@ -107,6 +107,12 @@ def test_documents_are_kept_or_rejected_by_what_they_are(crawled):
     assert by_path(crawled.rejected, "reason") == REJECTED
 
 
+def test_what_is_called_as_a_file_is_called_comes_behind_every_page(crawled):
+    when = by_path(crawled.kept, "crawled_at")
+    pages = [when[path] for path in ("/", "/silent", "/called-html")]
+    assert max(pages) < min(when[path] for path in ("/paper.pdf", "/large.pdf", "/book.epub", "/letter.docx"))
+
+
 def test_a_kept_document_says_where_it_comes_from(crawled):
     [paper] = [record for url, record in crawled.kept.items() if url.endswith("/paper.pdf")]
     assert (paper["title"], paper["page_count"], paper["method_used"]) == ("On mills", 1, "file")
