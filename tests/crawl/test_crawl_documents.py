@@ -32,6 +32,7 @@ def prose(name):
 
 RESERVED = xmp_of("<tdm:reservation>1</tdm:reservation>", 'xmlns:tdm="http://www.w3.org/ns/tdmrep/"')
 PDF = "application/pdf"
+NAMED = {"Title": "Write to ada@mill.example", "Author": "ada@mill.example"}
 LARGE = pdf_of(text_pages(prose("large")), page=f"/Note ({'x' * 60_000})")
 
 
@@ -58,6 +59,7 @@ class Library(Served):
         behind = pdf_of(text_pages(prose("pdf")), info=said, annotations={0: [f"{self.base}/behind"]})
         return {
             "/paper.pdf": (PDF, behind),
+            "/named.pdf": (PDF, pdf_of(text_pages(prose("named")), info=NAMED)),
             "/silent": ("application/octet-stream", pdf_of(text_pages(prose("silent")))),
             "/called-html": ("text/html", pdf_of(text_pages(prose("html")))),
             "/large.pdf": (PDF, LARGE),
@@ -74,8 +76,8 @@ class Library(Served):
 
 SETTINGS = {"DOWNLOAD_MAXSIZE": 50_000, "EXTRACTION_MIN_WORDS": 20}
 KEPT = {
-    "/": "html", "/behind": "html", "/paper.pdf": "pdf", "/silent": "pdf", "/called-html": "pdf", "/large.pdf": "pdf",
-    "/zipped.pdf": "pdf", "/book.epub": "epub", "/letter.docx": "docx",
+    "/": "html", "/behind": "html", "/paper.pdf": "pdf", "/named.pdf": "pdf", "/silent": "pdf", "/called-html": "pdf",
+    "/large.pdf": "pdf", "/zipped.pdf": "pdf", "/book.epub": "epub", "/letter.docx": "docx",
 }  # fmt: skip
 REJECTED = {
     "/program": "not_text", "/reserved.pdf": "optout", "/header.pdf": "optout", "/scan.pdf": "needs_ocr",
@@ -94,6 +96,7 @@ def library():
 def crawled(library, tmp_path_factory):
     folder = tmp_path_factory.mktemp("crawl") / "corpus"
     settings = OPEN | SETTINGS | {"CORPUS_DIR": folder, "NETWORK_PORTS": library.port}
+    settings["CONCURRENT_REQUESTS_PER_DOMAIN"] = 1
     return finished(folder, _start("corpus", f"url={library.base}/", settings))
 
 
@@ -118,6 +121,12 @@ def test_a_kept_document_says_where_it_comes_from(crawled):
     assert (paper["title"], paper["page_count"], paper["method_used"]) == ("On mills", 1, "file")
     assert paper["extractor"].startswith("pypdfium2-") and paper["warc_file"]
     assert paper["text"].startswith("The miller of the old town rose long before the sun, and he set the stones while")
+
+
+def test_what_a_file_says_of_itself_is_redacted_as_its_text_is(crawled):
+    [record] = [record for url, record in crawled.kept.items() if url.endswith("/named.pdf")]
+    assert (record["title"], record["author"]) == ("Write to [EMAIL_ADDRESS]", "[EMAIL_ADDRESS]")
+    assert b"ada@mill.example" not in b"".join(p.read_bytes() for p in (crawled.folder / "shards").iterdir())
 
 
 def test_no_word_of_what_is_refused_is_on_the_disk_and_a_scan_is_in_the_archive(crawled):
