@@ -59,12 +59,10 @@ from crawler.statkeys import (
     TRAPPED,
 )
 from crawler.urls.canonicalize import Address
-from crawler.urls.link import FILE_PRIORITY, SITEMAP_PRIORITY, Link, link_to, source_id
+from crawler.urls.link import SITEMAP_PRIORITY, Link, link_to, links_on, source_id
 from crawler.urls.rel_canonical import targets
-from crawler.urls.shape import shape_id_of
 from crawler.urls.tracking import extended_policy
 from crawler.urls.traps import trap_reason
-from crawler.wire.files import names_file
 
 if TYPE_CHECKING:
     from typing import Self
@@ -326,27 +324,14 @@ class CorpusSpider(Spider):
     async def put_links(self, links: Iterable[Address], lease: Lease, marks: Mapping[str, int] | None = None) -> None:
         """Put the links that the scope admits into the frontier, one level deeper than their page.
 
-        `marks`: where a link stood (`Document.link_marks`); 0 where they do not say. What is called as a PDF or an
-        office file is called waits behind all pages of its domain.
+        `marks`: where a link stood (`Document.link_marks`); 0 where they do not say.
         """
         depth, limit = lease.link.depth + 1, self.config.frontier.depth_limit
         if not self.scope.follows_links(lease.url):
             return
         marks, run = marks or {}, lease.link.run + 1
-        parent, source = shape_id_of(lease.url), source_id(lease.url)
-        found = [
-            Link(
-                to.name,
-                found=to.found,
-                priority=(FILE_PRIORITY if (is_file := names_file(to.name)) else 0) - depth,
-                depth=depth,
-                mark=None if is_file else marks.get(to.name, 0),
-                parent=parent,
-                run=run,
-                source=source,
-            )
-            for to in links
-        ]
+        marked = ((to, marks.get(to.name, 0)) for to in links)
+        found = links_on(lease.url, marked, depth=depth, run=run)
         admitted = self._admitted(found, "link")
         if limit and depth > limit:
             self._count(f"{CAPPED}/depth", len(admitted))

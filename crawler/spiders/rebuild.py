@@ -264,16 +264,15 @@ async def _put_links(
 ) -> None:
     from crawler.frontier.model import PutStatus
     from crawler.seeds.arguments import judged
-    from crawler.urls.link import Link, link_to, source_id
-    from crawler.urls.shape import shape_id_of
+    from crawler.urls.link import Link, links_on
 
     depth = max(1, config.frontier.depth_limit)
     wanted: dict[str, Link] = {}
     for page, links in pages:
         if not rules.follows_links(page):
             continue
-        for to in filter(None, map(rules.address, links)):
-            link = link_to(to, priority=-depth, depth=depth, mark=0, parent=shape_id_of(page), source=source_id(page))
+        marked = ((to, 0) for to in map(rules.address, links) if to is not None)
+        for link in links_on(page, marked, depth=depth):
             named, admission = judged(rules, link, "link")
             if admission.ok:
                 wanted.setdefault(named.url, named)

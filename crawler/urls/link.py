@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from hashlib import md5
 from typing import TYPE_CHECKING, Any
+
+from crawler.urls.shape import shape_id_of
+from crawler.wire.files import names_file
 
 if TYPE_CHECKING:
     from crawler.urls.canonicalize import Address
@@ -68,6 +72,18 @@ class Link:
 def link_to(address: Address, **facts: Any) -> Link:
     """A link to this address; `facts` are the other fields of `Link`."""
     return Link(address.name, found=address.found, **facts)
+
+
+def links_on(page: str, found: Iterable[tuple[Address, int]], *, depth: int, run: int = 0) -> Iterator[Link]:
+    """The links of a page, with their marks; page: its canonical URL. What is called as a PDF or an office file is
+    called waits behind all pages of its domain, whatever its shape has brought.
+    """
+    facts = {"depth": depth, "parent": shape_id_of(page), "run": run, "source": source_id(page)}
+    for to, mark in found:
+        if names_file(to.name):
+            yield link_to(to, priority=FILE_PRIORITY - depth, **facts)
+        else:
+            yield link_to(to, priority=-depth, mark=mark, **facts)
 
 
 def source_id(url: str) -> str:
