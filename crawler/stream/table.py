@@ -64,9 +64,10 @@ class Table:
         except ImportError:
             raise StreamError("duckdb: not installed; run pip install 'gristmill[explore]'") from None
         try:
-            self._db: Any = duckdb.connect(str(path), config={"enable_progress_bar": False})
+            self._db: Any = duckdb.connect(str(path))
         except duckdb.Error as error:
             raise StreamError(f"{path}: cannot be opened as a DuckDB database ({error}); name another file") from None
+        self._db.execute("SET enable_progress_bar = false")  # not at the opening: others may have the file open
         self._db.execute(_TABLES)
 
     def close(self) -> None:

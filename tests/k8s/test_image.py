@@ -56,6 +56,7 @@ NOT_IN_THE_IMAGE = {
     "llm": "providers' clients, for whoever has an account",
     "spark": "runs on a cluster of its own",
     "stream": "Kafka's client; Redis needs nothing more",
+    "trial": "PyTorch, which is larger than the image",
 }
 
 
