@@ -103,8 +103,8 @@ class Anthropic(Batching):
         data = self._client.messages.batches.results(batch).http_response.read()
         yield from ((name, _result(found)) for name, found in results_in(data))
 
-    def forget(self, batch: str) -> str:
-        """Delete it."""
+    def forget(self, batch: str, mark: str) -> str:  # noqa: ARG002
+        """Delete it; there are no files."""
         try:
             self._client.messages.batches.delete(batch)
         except self._sdk.NotFoundError:

@@ -108,7 +108,7 @@ class BatchRunner:
             self._wait(batch, found_now.said or "is under way at the provider")
             return
         self._take(batch, found_now)
-        if left := self.provider.forget(batch.id):
+        if left := self.provider.forget(batch.id, batch.mark):
             self.ran.notes.append(f"not deleted at the provider: {left}")
         self.answers.note(self.job, batch.done())
 

@@ -178,12 +178,13 @@ class Gemini(Google, Batching):
         except ValueError:
             return Reply(Outcome.GARBLED, said=str(response)[:300])
 
-    def forget(self, batch: str) -> str:
+    def forget(self, batch: str, mark: str) -> str:
         """Delete it with its two files."""
         left: list[str] = []
 
         def delete() -> None:
             if (found := self._batch(batch)) is None:
+                left.append(self._delete_files(mark))
                 return
             results = found.dest.file_name if found.dest is not None else None
             left.append(self._delete_files(found.display_name, results))

@@ -177,8 +177,10 @@ class Batching(Provider, Protocol):
     def collect(self, batch: str) -> Collected:
         """Its state, and what was answered. Raises: ProviderError."""
 
-    def forget(self, batch: str) -> str:
-        """Delete what the provider keeps of it; "" or what is left there, for people. Safe to repeat."""
+    def forget(self, batch: str, mark: str) -> str:
+        """Delete what the provider keeps of it, also where it knows the batch no more, but files by its mark; "" or
+        what is left there, for people. Safe to repeat.
+        """
 
 
 def results_in(data: bytes, id_field: str = "custom_id") -> Iterator[tuple[str, dict[str, Any]]]:

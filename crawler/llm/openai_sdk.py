@@ -85,8 +85,7 @@ class OpenAI(Batching):
                     return Found(batch.id)
             if not settled:
                 return Found()
-            files = self._client.files.list(purpose="batch")
-            return Found(left=self._delete([file.id for file in files if file.filename == f"{mark}.jsonl"]))
+            return Found(left=self._delete(self._requests_of(mark)))
 
         found = answered(self._sdk, look, f"openai:{self._name}")
         return Found(unsure=True) if isinstance(found, Reply) else cast("Found", found)
@@ -116,15 +115,20 @@ class OpenAI(Batching):
             return
         yield from ((name, _result(found)) for name, found in results_in(data))
 
-    def forget(self, batch: str) -> str:
+    def forget(self, batch: str, mark: str) -> str:
         """Delete its files; OpenAI keeps the batch itself, which has no text."""
         try:
-            state = self._client.batches.retrieve(batch)
-        except self._sdk.NotFoundError:
-            return ""
+            try:
+                state = self._client.batches.retrieve(batch)
+            except self._sdk.NotFoundError:
+                return self._delete(self._requests_of(mark))
         except self._sdk.APIError as error:
             return f"files of batch {batch} ({str(error)[:100]})"
         return self._delete([each for each in (state.input_file_id, state.output_file_id, state.error_file_id) if each])
+
+    def _requests_of(self, mark: str) -> list[str]:
+        """Files of requests by the name that `submit` gives them."""
+        return [each.id for each in self._client.files.list(purpose="batch") if each.filename == f"{mark}.jsonl"]
 
     def _delete(self, files: Sequence[str]) -> str:
         """What could not be deleted, "" where all is gone."""

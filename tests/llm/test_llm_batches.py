@@ -379,6 +379,17 @@ def test_a_lost_batch_whose_results_are_no_longer_there_is_booked_after_two_days
     assert "whose results are no longer there: booked at the most" in " ".join(found["problems"])
 
 
+@pytest.mark.parametrize("protocol", ["google", "openai"])
+def test_the_file_of_a_batch_that_its_provider_has_lost_is_deleted_there(
+    folder: Folder, server: BatchServer, judge: Any, protocol: str
+) -> None:
+    folder.filled(range(2))
+    judge(protocol)
+    assert server.files
+    server.batches.clear()
+    assert judge(protocol)["ended"] == "done" and not server.files
+
+
 def test_a_withdrawal_names_the_batch_that_holds_the_page_at_its_provider(
     folder: Folder, server: BatchServer, judge: Any
 ) -> None:
