@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bench.speed.explore_live import Span, interval, measured, order, ratios
+from bench.speed.explore_live import HOSTS, Span, interval, measured, order, ratios
 
 
 def test_a_crawl_is_looked_at_in_its_spans_and_in_no_other(tmp_path: Path) -> None:
-    spans = measured(tmp_path, 1, 1.0, settled=10)
+    spans = measured(tmp_path, 1, 1.0, settled=HOSTS + 1)  # past the seeds, so that the stages are up
     assert [span.looking for span in spans] == [False, True, True, False]
     assert [span.events > 0 for span in spans] == [False, True, True, False]
     assert all(span.pages > 0 and span.cpu > 0 and span.seconds >= 1.0 for span in spans)
