@@ -53,7 +53,7 @@ def _since(text: str) -> str | int:
 def stream(corpus: str, opts: argparse.Namespace) -> Answer:
     """Send, and say what was sent. Raises: WrongCall, StorageError, StreamError, FrontierError."""
     from crawler.dataset.outside import check_outside
-    from crawler.storage.files.place import Place
+    from crawler.storage.files.place import Place, identity_of
     from crawler.stream.message import StreamError
     from crawler.stream.open import open_target
     from crawler.stream.reader import Reader
@@ -73,7 +73,7 @@ def stream(corpus: str, opts: argparse.Namespace) -> Answer:
     Reader(place).standing()  # before anything is made for what may be no corpus
     with (
         closing(open_target(address, opts.client_config)) as target,
-        closing(State(folder, address.shown, _name(place.url, remote=place.remote))) as state,
+        closing(State(folder, address.shown, identity_of(place.url))) as state,
     ):
         sender = Sender(place, state, target, say=_say)
         try:
@@ -91,10 +91,6 @@ def stream(corpus: str, opts: argparse.Namespace) -> Answer:
 
 def _beside(corpus: Path) -> Path:
     return corpus.with_name(f"{corpus.name}.stream")
-
-
-def _name(url: str, *, remote: bool) -> str:
-    return url.rstrip("/") if remote else str(Path(url).resolve())
 
 
 def _say(sentence: str) -> None:

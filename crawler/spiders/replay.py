@@ -67,7 +67,6 @@ While a page of 2.5 MB takes ten seconds at the head, the other processes work o
 """
 WINDOW_BYTES = 32 * 2**20
 """Bodies ahead, for each stage process: what bounds the memory where pages are large."""
-IDLE_POLL_SECONDS = 0.01
 MOST_SAID = 5
 """Archives that could not be read, and files that are none, which the summary names."""
 
@@ -130,37 +129,43 @@ class ReplaySpider(Spider):
         if item is self._current:
             self._handed_over.set()
 
-    async def start(self) -> AsyncIterator[Document]:
-        """Yield one judged document per archived page, in the order of the archives."""
+    async def start(self) -> AsyncIterator[Any]:
+        """Send one judged document per archived page through the pipelines, in the order of the archives.
+
+        Through the engine's own door, since Scrapy forgets a closing spider behind what `start` yields. A page that
+        met trouble keeps its place before the bookmark: the next run takes it again.
+        """
+        engine, works = EngineView(self.crawler), set[asyncio.Task[None]]()
         try:
             async with aclosing(self._in_order()) as steps:
                 async for step in steps:
                     if step.doc is not None:
                         self._current = await step.doc
                         await self._let_go(self._current)
+                        if engine.closing:
+                            break
                         self._handed_over.clear()
-                        yield self._current
+                        engine.expect()
+                        work = asyncio.ensure_future(engine.scrape(self._current))
+                        works.add(work)
+                        work.add_done_callback(works.discard)
                         await self._handed_over.wait()
+                    if engine.closing or self._stats.get_value(FATAL):
+                        break
                     self.sink.tell(partial(self.bookmarks.reach, step.archive, step.mark))
-            await self._last_settled()
+            await asyncio.gather(*works)
         except StorageError as error:
             self._stats.set_value(FATAL, str(error))
             raise CloseSpider("storage_error") from error
+        documents: tuple[Any, ...] = ()
+        for document in documents:  # what an async generator needs, although nothing is yielded from here
+            yield document
 
     async def _let_go(self, doc: Document) -> None:
         """The text that this page showed at an earlier visit is free for the pages behind it, as in the crawl."""
         is_final = doc.verdict is None or doc.verdict.reason.is_final
         if is_final and doc.former_text and doc.former_text != text_digest(doc.doc_id):
             await release(self.crawler, doc)
-
-    async def _last_settled(self) -> None:
-        """Return when no document is in the pipelines.
-
-        Scrapy looks whether a spider is idle when `start` ends, and after that only every five seconds.
-        """
-        engine = EngineView(self.crawler)
-        while engine.is_scraping:  # noqa: ASYNC110  # Scrapy has no event for it
-            await asyncio.sleep(IDLE_POLL_SECONDS)
 
     async def _in_order(self) -> AsyncGenerator[Step, None]:
         """The steps as they come, with a window of documents in work; a replay that is stopped gives them up."""

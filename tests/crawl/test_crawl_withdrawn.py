@@ -13,6 +13,8 @@ from crawler import settings as project
 from crawler.dataset.living import Living
 from crawler.dataset.rewrite import records_in
 from crawler.operations import exclude, registry
+from crawler.storage.corpus.registry import Registry
+from crawler.storage.corpus.version import register, tell_replayed
 from crawler.storage.files.place import Place
 from tests.support.crawl import Crawl
 from tests.support.operations import answer_of
@@ -216,3 +218,39 @@ def test_a_seeding_names_what_was_withdrawn_and_does_not_put_it(crawl, web):
     done = scrapy("seed", "-a", seeds, "--json", settings={"CORPUS_DIR": crawl.folder, "CRAWL_ID": "second"})
     assert done.returncode == 1 and f"{url(web, 'a')}: withdrawn" in done.stderr
     assert json.loads(done.stdout)["refused"] == {"withdrawn": 1} and json.loads(done.stdout)["added"] == 1
+
+
+def test_a_replay_stops_where_it_cannot_know_what_is_withdrawn_and_goes_on_after_the_repair(crawl, web, tmp_path):
+    """Whatever that corpus was made of may have withdrawn a page, and its manifest alone names it."""
+    run(crawl, url(web, "a"), url(web, "b"))
+    (crawl.folder / "manifest.json").write_text("{")
+    other = Crawl(tmp_path / "other", crawl.settings)
+    replay = {"archive": f"{crawl.folder}/archive/*.warc.gz"}
+    done = other.run(replay, timeout=60, spider="replay")
+    assert done.returncode == 1 and kept(other) == set()
+    assert f"`gristmill dataset repair {crawl.folder}` writes it again" in done.stderr, done.stderr
+    assert scrapy("dataset", "repair", str(crawl.folder)).returncode == 0
+    done = other.run(replay, timeout=60, spider="replay")
+    assert done.returncode == 0, done.stderr
+    assert kept(other) == {url(web, "a"), url(web, "b")}, reasons(other)
+    assert str(other.folder) in str(withdraw(crawl, "--url", url(web, "a")))
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]"])
+def test_a_replay_ends_well_though_the_corpus_of_its_archives_is_lost_meanwhile(crawl, web, tmp_path, caplog, content):
+    run(crawl, url(web, "a"))
+    other = Crawl(tmp_path / "other", crawl.settings)
+    assert other.run({"archive": f"{crawl.folder}/archive/*.warc.gz"}, spider="replay").returncode == 0
+    place, manifest = Place(str(other.folder)), crawl.folder / "manifest.json"
+    manifest.unlink() if content is None else manifest.write_text(content)
+    tell_replayed(place, register(place, live=True))
+    assert ("cannot be told" in caplog.text) == (content is not None)
+
+
+def test_a_replay_into_the_corpus_of_its_archives_is_no_child_of_it_however_it_is_spelled(crawl, web):
+    run(crawl, url(web, "a"))
+    done = crawl.run({"archive": f"{crawl.folder}/archive/*.warc.gz"}, spider="replay", CRAWL_ID="again")
+    assert done.returncode == 0, done.stderr
+    spelled = Place(f"{crawl.folder}/../{crawl.folder.name}/")
+    tell_replayed(spelled, register(spelled, live=True))
+    assert not Registry(spelled).children()

@@ -9,10 +9,10 @@ from typing import cast
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.derived import is_corpus, versions_in
 from crawler.storage.corpus.registry import HERE, Registry, Version, place_of
-from crawler.storage.corpus.sources import corpora_replayed
+from crawler.storage.corpus.sources import folders_replayed
 from crawler.storage.corpus.version import corpora_behind as corpora_of
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import MANIFEST, Place
+from crawler.storage.files.place import MANIFEST, Place, identity_of
 from crawler.storage.types import Manifest
 
 log = logging.getLogger(__name__)
@@ -33,13 +33,13 @@ def refusals_of(places: Iterable[Place]) -> Refusals:
 def corpora_behind(places: Iterable[Place]) -> Iterator[Place]:
     """Every folder that these were made of, and those were made of, as far as their registries know the place."""
     waiting = list(places)
-    seen = {_name(place.url) for place in waiting}
+    seen = {identity_of(place.url) for place in waiting}
     while waiting and len(seen) < MOST:
         folder = waiting.pop(0)
         for url in _sources(folder):
-            if _name(url) in seen:
+            if identity_of(url) in seen:
                 continue
-            seen.add(_name(url))
+            seen.add(identity_of(url))
             try:
                 place = Place(url)
                 is_corpus(place)
@@ -64,13 +64,9 @@ def _sources(folder: Place) -> list[str]:
     found = cast("Manifest", {"runs": [], "files": [], **manifest})
     derived = any(corpora_of(run) for run in found["runs"])
     parents = _parents(folder, Registry(folder).versions() if derived else {})
-    return parents + [each.url for each in corpora_replayed(found)]
+    return parents + folders_replayed(found)
 
 
 def _parents(folder: Place, versions: Mapping[str, Version]) -> list[str]:
     parents = (parent["place"] for version in versions.values() for parent in version["parents"])
     return [place_of(folder.url, place) for place in parents if place not in ("", HERE)]
-
-
-def _name(url: str) -> str:
-    return url.rstrip("/") if "://" in url else str(Place(url).root.resolve())

@@ -28,7 +28,7 @@ from crawler.storage.corpus.registry import Child, Registry, Version, child_path
 from crawler.storage.files.columns import arrow
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import disk
-from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, REPLACED, SHARDS, Place
+from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, REPLACED, SHARDS, Place, identity_of
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
 
@@ -130,8 +130,10 @@ def raw_behind(places: Sequence[Place], refused: Refusals) -> list[Raw]:
 
     Raises: StorageError where an archive cannot be read.
     """
-    looked_at = {_name(place.url) for place in places}
-    sources = (place for place in corpora_behind(places) if _name(place.url) not in looked_at and is_corpus(place))
+    looked_at = {identity_of(place.url) for place in places}
+    sources = (
+        place for place in corpora_behind(places) if identity_of(place.url) not in looked_at and is_corpus(place)
+    )
     found = []
     for place in sources if refused else ():
         for path, urls in raw_pages(place):
@@ -163,7 +165,7 @@ def _look_into(
 
 def _follow(places: list[Place], found: Trace) -> list[Place]:
     """The folders, and what was derived from them, each once."""
-    seen = {_name(place.url): place for place in places}
+    seen = {identity_of(place.url): place for place in places}
     hashes = {sha256 for place in places for sha256 in versions_in(place)}
     waiting = list(seen.values())
     gone: list[tuple[Place, Child, str]] = []
@@ -171,7 +173,7 @@ def _follow(places: list[Place], found: Trace) -> list[Place]:
         parent = waiting.pop(0)
         for child in Registry(parent).children():
             url = place_of(parent.url, child["place"])
-            if _name(url) in seen or len(seen) >= MAX_FOLDERS:
+            if identity_of(url) in seen or len(seen) >= MAX_FOLDERS:
                 continue
             try:
                 place = Place(url)
@@ -179,7 +181,7 @@ def _follow(places: list[Place], found: Trace) -> list[Place]:
             except StorageError:
                 gone.append((parent, child, url))
                 continue
-            seen[_name(url)] = place
+            seen[identity_of(url)] = place
             hashes |= versions.keys()
             waiting.append(place)
     found.unread += sorted(
@@ -193,10 +195,6 @@ def _follow(places: list[Place], found: Trace) -> list[Place]:
     )
     found.folders = [place.url for place in seen.values()]
     return list(seen.values())
-
-
-def _name(url: str) -> str:
-    return url.rstrip("/") if "://" in url else str(Place(url).root.resolve())
 
 
 def _look(place: Place, wanted: Wanted, refused: Refusals, found: Trace) -> None:

@@ -32,15 +32,19 @@ def beside(archive: str) -> Place | None:
 
     Raises: StorageError where the URL names no known file system.
     """
-    folder, found, _ = archive.rpartition(f"/{ARCHIVE}/")
-    return None if not found or folder.startswith(("http://", "https://")) else Place(folder)
+    folder = _folder_of(archive)
+    return Place(folder) if folder else None
 
 
-def corpora_replayed(manifest: Manifest) -> list[Place]:
-    """The folders of others in whose archives records have their pages. Raises: StorageError."""
+def folders_replayed(manifest: Manifest) -> list[str]:
+    """Paths and URLs of the folders of others in whose archives records have their pages."""
     archives = {path for entry in manifest["files"] for path in entry.get("archives", {})}
-    found = {place.url: place for place in map(beside, sorted(archives)) if place}
-    return list(found.values())
+    return sorted({folder for folder in map(_folder_of, archives) if folder})
+
+
+def _folder_of(archive: str) -> str:
+    folder, found, _ = archive.rpartition(f"/{ARCHIVE}/")
+    return folder if found and not folder.startswith(("http://", "https://")) else ""
 
 
 def _listed(path: Path) -> str | None:

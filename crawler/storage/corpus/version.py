@@ -15,9 +15,9 @@ import orjson
 
 from crawler.storage.corpus.registry import HERE, VERSION_FORMAT, DataFile, Parent, Registry, Version, place_from
 from crawler.storage.corpus.software import versions
-from crawler.storage.corpus.sources import corpora_replayed
+from crawler.storage.corpus.sources import folders_replayed
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import MANIFEST, Place
+from crawler.storage.files.place import MANIFEST, Place, identity_of
 from crawler.storage.types import Lineage, Manifest, Run
 
 logger = logging.getLogger(__name__)
@@ -62,10 +62,17 @@ def note_child(parent: Place, sha256: str, url: str, version: Version) -> None:
 
 
 def tell_replayed(place: Place, stands: Version | None) -> None:
-    """Tell the corpora whose archives were replayed into this one what they are the source of."""
-    for source in corpora_replayed(place.manifest()) if stands else ():
-        if stands and source.url != place.url and source.load_json(MANIFEST) is not None:
-            note_child(source, manifest_hash(source), place.url, stands)
+    """Tell the corpora whose archives were replayed into this one; one that cannot be told is named in the log."""
+    own = identity_of(place.url)
+    for folder in folders_replayed(place.manifest()) if stands else ():
+        if stands is None or identity_of(folder) == own:
+            continue
+        try:
+            source = Place(folder)
+            if source.load_json(MANIFEST) is not None:
+                note_child(source, manifest_hash(source), place.url, stands)
+        except StorageError as error:
+            logger.warning("%s cannot be told that %s was made of its archives (%s)", folder, place.url, error)
 
 
 def versions_of(place: Place) -> dict[str, Version]:

@@ -62,6 +62,11 @@ _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
 
 
+def identity_of(url: str) -> str:
+    """What tells a folder, by its path or URL, from another one, however either is spelled."""
+    return url.rstrip("/") if "://" in url else str(Path(url).resolve())
+
+
 class Place:
     """One corpus. `root` is the local folder in which this process writes.
 
