@@ -13,6 +13,8 @@ from pathlib import Path
 from bench.extraction.labels import labels
 from bench.quality.eval_pages import Page, agreement, half_of, labelled, packages, read_lines
 from crawler.stages.extraction.common import correct
+from crawler.stages.extraction.escaped import unescape
+from crawler.stages.extraction.hidden import drop_hidden, hidden_in
 from crawler.stages.extraction.learned.said import said
 from crawler.stages.extraction.learned.walk import Walked, walk
 from crawler.stages.extraction.shadow import open_shadows
@@ -55,7 +57,9 @@ def example(page: Page, site: str) -> Example | None:
     tree = parse_html(decoded[0]) if decoded else None
     if tree is None or isinstance(tree, str):
         return None
-    open_shadows(tree)
+    open_shadows(tree)  # from here on as crawler/stages/extraction/stage.py prepares a page
+    unescape(tree, page.html)
+    drop_hidden(hidden_in(tree))
     correct(tree, page.html)
     walked = walk(tree)
     if not walked.texts:

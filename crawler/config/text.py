@@ -37,7 +37,7 @@ PROFILE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 """How a profile may be called."""
 
 
-COMMENTS = ("keep", "drop", "separate")
+COMMENTS = ("drop", "keep", "separate")
 """What becomes of what readers wrote below a text."""
 HIDDEN_TEXT = ("drop", "keep")
 """What becomes of what no reader of a page sees."""
@@ -76,7 +76,7 @@ class ExtractionConfig:
     )
     comments: str = setting(
         "COMMENTS",
-        "drop",
+        COMMENTS[0],
         "what readers wrote below a text: keep it in the text, drop it, or separate it (field comments of the record)",
         choices=COMMENTS,
     )

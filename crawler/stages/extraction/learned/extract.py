@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.config.text import COMMENTS
 from crawler.stages.extraction.learned.alike import groups
 from crawler.stages.extraction.learned.banners import without_banners
 from crawler.stages.extraction.learned.choice import choose, hoped
@@ -66,7 +67,7 @@ def extract(
     tree: Any,
     *,
     text_format: str = "text",
-    comments: str = "keep",
+    comments: str = COMMENTS[0],
     model: Model | None = None,
     opinion: Callable[[], str] | None = None,
 ) -> Found:
@@ -92,7 +93,7 @@ def judge(
     chances: dict[str, float],
     *,
     text_format: str = "text",
-    comments: str = "keep",
+    comments: str = COMMENTS[0],
     opinion: Callable[[], str] | None = None,
 ) -> Found:
     """The main text of a walked page, from what `features` and `page_types` answer."""
