@@ -50,10 +50,11 @@ def read_corpus(folder: Path) -> CorpusRecords:
     """
     if not any((folder / name).is_dir() for name in ("shards", "rejected")):
         raise FileNotFoundError(f"{folder} has neither shards/ nor rejected/: no crawl wrote here")
-    return CorpusRecords(list(_records(folder / "shards")), list(_records(folder / "rejected")))
+    return CorpusRecords(list(records(folder / "shards")), list(records(folder / "rejected")))
 
 
-def _records(folder: Path) -> Iterator[Record]:
+def records(folder: Path) -> Iterator[Record]:
+    """The records of the files of one folder, in the order of the files' names."""
     for file in sorted(folder.glob("*.jsonl*")):
         with _open(file) as lines:
             yield from (json.loads(line) for line in lines if line.strip())

@@ -1,12 +1,12 @@
 """Would a test notice if a line of a change were wrong?
 
-`python -m bench.faults.mutation --base COMMIT [--head COMMIT] [--lines 60] [--seed 1] [--only 3,17]`
+`python -m bench.faults.mutation --base COMMIT [--head COMMIT] [--lines 60] [--seed 1] [--only 3,17] [--near]`
 
 Draws lines at random from those that the product's code gained between two commits and still has, spoils each in a
 checkout of its own (a comparison turned round, a condition negated, a number one larger, a call or a `raise` left out;
 never a text for people), and runs the tests that are nearest to it first: those that name the module, those of its
-room, those of whole crawls. Prints one line for each, and the diff of each that no test noticed. Exit code 1 where more
-than one in twenty survived.
+room, those of whole crawls (not with `--near`). Prints one line for each, and the diff of each that no test noticed.
+Exit code 1 where more than one in twenty survived.
 """
 
 from __future__ import annotations
@@ -60,15 +60,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--lines", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="numbers of the drawn lines, by comma")
+    parser.add_argument("--near", action="store_true", help="leave the tests of whole crawls out")
     options = parser.parse_args(arguments)
+    wider = () if options.near else WIDER
     with tempfile.TemporaryDirectory(prefix="mut-") as folder:
         tree = Path(folder) / "t"
         _git("worktree", "add", "--detach", str(tree), options.head)
+        (tree / ".venv").symlink_to(PROJECT / ".venv")  # where tests find what runs the job on Spark
         try:
             drawn = list(enumerate(draw(tree, options.base, options.lines, random.Random(options.seed)), 1))
             wanted = {int(number) for number in options.only.split(",") if number}
             drawn = [(number, mutant) for number, mutant in drawn if not wanted or number in wanted]
-            survived = sum(not _is_noticed(tree, Path(folder), number, mutant) for number, mutant in drawn)
+            survived = sum(not _is_noticed(tree, Path(folder), number, mutant, wider) for number, mutant in drawn)
         finally:
             _git("worktree", "remove", "--force", str(tree))
     print(f"{len(drawn)} lines, {survived} unnoticed")
@@ -164,12 +167,12 @@ def _of_statement(node: ast.stmt) -> Iterator[tuple[str, Spot]]:
             yield "continue for break", ast.Continue()
 
 
-def _is_noticed(tree: Path, folder: Path, number: int, mutant: Mutant) -> bool:
+def _is_noticed(tree: Path, folder: Path, number: int, mutant: Mutant, wider: Sequence[str] = WIDER) -> bool:
     path = tree / mutant.path
     before = path.read_text("utf-8")
     by = ""
     try:
-        for tests in _nearest(tree, mutant.path):
+        for tests in _nearest(tree, mutant.path, wider):
             if by := _noticed_by(tree, folder, tests, path, (before, mutant.source)):
                 break
         print(f"{number:3} {mutant.path}:{mutant.line} {mutant.what}: {'noticed by ' + by if by else 'UNNOTICED'}")
@@ -203,7 +206,7 @@ def _noticed_by(tree: Path, folder: Path, tests: Sequence[str], path: Path, sour
         left_out.append(failed)
 
 
-def _nearest(tree: Path, path: str) -> Iterator[list[str]]:
+def _nearest(tree: Path, path: str, wider: Sequence[str] = WIDER) -> Iterator[list[str]]:
     """Lists of tests for a module, the nearest first, none twice."""
     module, seen = path.removesuffix(".py").removesuffix("/__init__").replace("/", "."), set[str]()
     files = sorted(tree.glob("tests/**/test_*.py"))
@@ -216,7 +219,7 @@ def _nearest(tree: Path, path: str) -> Iterator[list[str]]:
     room = path.split("/")[1].removesuffix(".py")
     of_room = [f for f in files if f.is_relative_to(tree / "tests" / room)]
     alike = [f for f in of_room if name in f.name]
-    for group in (alike, naming, of_room, *([f for f in files if f.is_relative_to(tree / wide)] for wide in WIDER)):
+    for group in (alike, naming, of_room, *([f for f in files if f.is_relative_to(tree / wide)] for wide in wider)):
         tests = [str(f.relative_to(tree)) for f in group if str(f) not in seen]
         seen.update(map(str, group))
         if tests:

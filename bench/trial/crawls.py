@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,11 +80,10 @@ def _texts(name: str, web: Web, urls: list[str], given: _Texts) -> Iterator[tupl
 def peer(folder: Path) -> list[Path]:
     """Scrapy with trafilatura, langdetect, rules after Gopher and datasketch | this project, at as many pages"""
     made = folder / "peer"
-    if not (made / "done").exists():
-        made.mkdir(parents=True, exist_ok=True)
-        with serve(PACKAGES, made) as web:
-            for result in (run_inline(web, made, PAGES, "off"), run_ours(web, made, PAGES)):
+    if not made.exists():
+        with tempfile.TemporaryDirectory() as scratch, serve(PACKAGES, Path(scratch)) as web:  # outside the project
+            for result in (run_inline(web, Path(scratch), PAGES, "off"), run_ours(web, Path(scratch), PAGES)):
                 print(result.name, result.pages, "pages,", f"{result.cost.cpu_seconds:.0f} CPU seconds,",
                       dict(result.verdicts), flush=True)  # fmt: skip
-        (made / "done").touch()
+            shutil.copytree(scratch, made)
     return [made / "out.jsonl", made / "corpus"]

@@ -32,6 +32,21 @@ def test_a_crawl_id_that_is_no_file_name_is_refused(name):
         from_mapping({"CRAWL_ID": name})
 
 
+def test_a_number_whose_meaning_a_description_gives_is_taken_and_one_below_its_least_is_not():
+    named = [
+        (name, number)
+        for name, field in declared().items()
+        for number in re.findall(r"(?:^|[ ,;:])(-?\d+(?:\.\d+)?) = ", field.metadata["doc"])
+    ]
+    assert len(named) > 25
+    for name, number in named:
+        from_mapping({name: number})
+    below = {name: field.metadata["minimum"] for name, field in declared().items() if field.metadata["minimum"] == 0}
+    for name in below:
+        with pytest.raises(ConfigError, match=name):
+            from_mapping({name: "-1"})
+
+
 @pytest.mark.parametrize("raw", ["nan", "inf", "1e999"])
 def test_a_number_that_is_not_finite_is_refused(raw):
     with pytest.raises(ConfigError, match="finite"):

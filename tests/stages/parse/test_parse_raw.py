@@ -97,6 +97,14 @@ def test_rtf_that_is_damaged_is_read_as_far_as_it_goes(body):
     assert isinstance(read_rtf(body)[0], str)
 
 
+@pytest.mark.parametrize(
+    ("page", "code", "sign"),
+    [("1251", "c6", "Ж"), ("10000", "8a", "ä"), ("54321", "e4", "ä"), ("99999999", "e4", "ä")],
+)
+def test_rtf_of_a_code_page_that_nobody_knows_is_read_as_western(page, code, sign):
+    assert read_rtf(f"{{\\rtf1\\ansi\\ansicpg{page} x\\'{code}}}".encode())[0] == f"x{sign}"
+
+
 def test_rtf_is_read_in_time_that_grows_with_its_length():
     body = b"{\\rtf1 " + b"{\\b " * 200_000 + b"x" + b"}" * 200_000
     assert read_rtf(body)[0] == ""  # more groups are open than any document has
