@@ -72,6 +72,10 @@ def test_what_is_recorded_behind_a_bookmark_is_found_in_the_records(folder, docu
     place = Place(str(folder.path))
     found = spots_behind(place, {"x.warc.gz": Bookmark(300)}, canonicalize)
     assert found == {spot_of("x.warc.gz", 100 * n, f"<{n}>", f"https://example.org/{n}") for n in (3, 4, 5)}
+    named = spots_behind(place, {"x.warc.gz": Bookmark(500)}, lambda url: f"{url}?named")
+    nameless = spots_behind(place, {"x.warc.gz": Bookmark(500)}, lambda url: None)
+    assert named == {spot_of("x.warc.gz", 500, "<5>", "https://example.org/5?named")}
+    assert nameless == {spot_of("x.warc.gz", 500, "<5>", "https://example.org/5")}
     marks = {"x.warc.gz": Bookmark(300, finished=True), "y.warc.gz": Bookmark()}
     assert spots_behind(place, marks, canonicalize) == set()
     assert [owner for owner, _ in kept_texts(place)] == [f"https://example.org/{n}" for n in (1, 3, 5, 9)]
