@@ -206,7 +206,11 @@ _DIGITS = 4
 
 
 class _Model(LangidModel):  # type: ignore[misc]  # the package has no types
-    """py3langid's, which counts in C where there is a library."""
+    """py3langid's, which counts in C where there is a library.
+
+    It adds up in double precision: in single, as the package does, the last of four decimals of a share depends on the
+    vector unit of the machine, and a replay elsewhere has another.
+    """
 
     nb_ptc: NDArray[Any]
 
@@ -222,7 +226,13 @@ class _Model(LangidModel):  # type: ignore[misc]  # the package has no types
                 self.nb_ptc = self.nb_ptc.astype(np.float32)
             return super()._raw_score(text)
         features, counts = found
-        return np.log1p(counts.astype(np.float32)) @ rows_of(library, self.nb_ptc, features) + self.nb_pc
+        return self._score(counts, rows_of(library, self.nb_ptc, features))
+
+    def _sparse_score(self, visits: dict[int, int], table: NDArray[Any]) -> Any:
+        return self._score(np.array(list(visits.values())), table[list(visits)])
+
+    def _score(self, counts: NDArray[Any], rows: NDArray[Any]) -> Any:
+        return np.log1p(counts.astype(np.float64)) @ rows.astype(np.float64) + self.nb_pc
 
 
 @cache
