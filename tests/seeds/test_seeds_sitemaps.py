@@ -122,7 +122,10 @@ def test_a_file_cut_short_is_read_as_far_as_it_goes() -> None:
     text = "<urlset>" + "".join(f"<url><loc>https://e.org/{n}</loc></url>" for n in range(1000))
     cut = read(text + "<url><lo")
     assert len(cut.entries) == 1000
-    assert cut.problems[-1].startswith("line 1: broken XML, read as far as it goes:")
+    left_out, broken = cut.problems
+    assert left_out == "the file ends within an entry, which is left out"
+    assert broken.startswith("line 1: broken XML, read as far as it goes:")
+    assert read(text).problems == [broken]
     packed = parse_sitemap(gzip.compress(text.encode())[:-300], URL)
     assert 0 < len(packed.entries) < 1000
     assert packed.problems[0] == "damaged or unfinished gzip data: read as far as it goes"
