@@ -24,7 +24,6 @@ LEAST_TURNS, TURNS_SHARE = 6, 0.15
 LEAST_OF_A_NAME = 2
 """How often a name is said: one that stands once is a label."""
 FEWEST_NAMES, MOST_NAMES = 2, 40
-_NUMBER = re.compile(r"\d+")
 _TIME = re.compile(
     r"\s*[\[(<]?((?:\d{1,2}:)?\d{1,3}:\d{2})(?:[.,]\d{1,3})?[\])>]?(?:\s*(?:-->|[-–—])\s*(?:\d{1,2}:)?\d{1,3}:\d{2}(?:[.,]\d{1,3})?)?[\])>]?"
 )
@@ -55,7 +54,7 @@ def speech_in(text: str, language: str = "") -> Speech | None:
 
 def _go_on(times: Iterable[re.Match[str]]) -> bool:
     """True where nearly every time is later than the one before: hours of opening are not."""
-    numbers = [[int(number) for number in _NUMBER.findall(match[0])][: match[1].count(":") + 1] for match in times]
+    numbers = [list(map(int, match[1].split(":"))) for match in times]
     later = sum(one < following for one, following in pairwise(numbers))
     return later >= GOING_ON * (len(numbers) - 1)
 
