@@ -21,6 +21,7 @@ FATAL = "outcome/fatal"  # the sentence a crawl died of
 
 # The wire, counted by Scrapy.
 REQUESTS = "downloader/request_count"
+PAGE_REQUESTS = "downloader/page_request_count"  # of them: for pages and sitemaps, whatever answered; ours
 RESPONSES = "downloader/response_count"
 RESPONSE_BYTES = "downloader/response_bytes"
 RESPONSE_STATUS = "downloader/response_status_count"  # followed by /status

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from crawler.observe.live.progress import Counters, WorkerCounters
-from crawler.supervise.worker import State, Worker
+from crawler.supervise.worker import SUMMED, State, Worker
 
 TICK_SECONDS = 1.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -54,9 +54,8 @@ def together(workers: Sequence[Worker]) -> Counters:
     whole = Counters()
     for worker in workers:
         found = worker.counters
-        whole.kept += found["kept"]
-        whole.fetched += found["fetched"]
-        whole.fetched_bytes += found["fetched_bytes"]
+        for name in SUMMED:
+            setattr(whole, name, getattr(whole, name) + found[name])
         rejected.update(found["rejected"])
         whole.workers.append(_line(worker, found))
     latest = max((worker.counters for worker in workers), key=lambda found: found.get("at", 0.0), default={})

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from crawler.scheduler.scheduler import frontier_of
-from crawler.statkeys import KEPT, REPLAY, RESPONSE_BYTES, RESPONSES, rejected_by
+from crawler.statkeys import KEPT, PAGE_REQUESTS, REPLAY, RESPONSE_BYTES, RESPONSES, rejected_by
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -33,6 +33,7 @@ def own_counters(crawler: Crawler) -> Counters:
     assert crawler.stats is not None
     stats = crawler.stats.get_stats()
     return Counters(
+        pages=stats.get(PAGE_REQUESTS, 0),
         fetched=stats.get(RESPONSES, 0),
         fetched_bytes=stats.get(RESPONSE_BYTES, 0),
         kept=stats.get(KEPT, 0),

@@ -16,9 +16,10 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from crawler.config.limits import Limits
 from crawler.number import duration, size
 from crawler.observe.live.above import Above
-from crawler.observe.live.time_left import Limits, Moment, TimeLeft
+from crawler.observe.live.time_left import Moment, TimeLeft
 from crawler.observe.outcomes import Outcomes, outcomes
 
 logger = logging.getLogger(__name__)
@@ -67,7 +68,8 @@ class Counters:
 
     queued: int = 0
     leased: int = 0
-    fetched: int = 0
+    pages: int = 0  # requests for pages and sitemaps, whatever answered them
+    fetched: int = 0  # answers to all requests, control files among them
     fetched_bytes: int = 0
     kept: int = 0
     rejected: dict[str, int] = field(default_factory=dict)  # by "stage/reason": all that was not kept
@@ -120,7 +122,7 @@ class Progress:
         """Show these numbers."""
         now = self._clock()
         _remember(self._history, now, counters.judged)
-        self._left.remember(Moment(now, counters.kept, counters.fetched, counters.queued + counters.leased))
+        self._left.remember(Moment(now, counters.kept, counters.pages, counters.queued + counters.leased))
         for worker in counters.workers:
             _remember(self._by_worker.setdefault(worker.name, deque()), now, worker.judged)
         if self._live is not None:
