@@ -293,6 +293,11 @@ class Scheduler(BaseScheduler):
         return self._opened
 
     @property
+    def scopes(self) -> list[str]:
+        """Politeness scopes of which this worker has URLs in hand, sorted."""
+        return self._in_flight.scopes
+
+    @property
     def counts(self) -> Counts:
         """How full the frontier was when it was last asked; costs nothing."""
         return self._prefetch.counts if self._opened else Counts()

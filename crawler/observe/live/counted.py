@@ -21,8 +21,7 @@ async def counters_of(crawler: Crawler) -> Counters:
     if scheduler is not None:
         frontier = await scheduler.frontier.counts()
         counters.queued, counters.leased, counters.held = frontier.queued, frontier.leased, frontier.held
-    if crawler.engine is not None:
-        counters.domains = sorted(crawler.engine.downloader.slots)
+        counters.domains = scheduler.scopes
     return counters
 
 

@@ -29,6 +29,7 @@ QUIET = logging.ERROR
 """The LOG_LEVEL from which on nobody wants to hear how it goes."""
 RATE_SECONDS = 10.0
 TOP_REASONS = 4
+TOP_DOMAINS = 3
 
 
 @dataclass(slots=True)
@@ -74,7 +75,7 @@ class Counters:
     kept: int = 0
     rejected: dict[str, int] = field(default_factory=dict)  # by "stage/reason": all that was not kept
     held: int = 0
-    domains: list[str] = field(default_factory=list)  # in work now
+    domains: list[str] = field(default_factory=list)  # of the URLs that are leased now: politeness scopes, sorted
     archives: ArchiveCounters | None = None  # in a replay
     workers: list[WorkerCounters] = field(default_factory=list)  # of `gristmill work`, whose sums these counts are
 
@@ -150,7 +151,7 @@ class Progress:
             return f"{verdicts}, {read}, {self.rate():.1f} documents/s"
         return (
             f"{verdicts}, {counters.held} on hold, "
-            f"{counters.fetched} fetched, {counters.queued} queued, {counters.leased} in work, "
+            f"{counters.fetched} fetched, {counters.queued} queued, {counters.leased} leased, "
             f"{self.rate():.1f} pages/s, {self._left.sentence()}{_in_short(counters.workers)}"
         )
 
@@ -173,8 +174,8 @@ class Progress:
         if counters.workers:
             lines.append(self._workers(counters.workers, now))
         if counters.domains:
-            more = f" +{len(counters.domains) - 3}" if len(counters.domains) > 3 else ""
-            lines.append(_dim("  in work   " + ", ".join(counters.domains[:3]) + more))
+            more = ["…"] if len(counters.domains) > TOP_DOMAINS else []
+            lines.append(_dim("  domains   " + ", ".join(counters.domains[:TOP_DOMAINS] + more)))
         return Group(*lines)
 
     def _workers(self, workers: list[WorkerCounters], now: float) -> Table:
