@@ -47,5 +47,4 @@ def _archives(stats: Mapping[str, Any]) -> ArchiveCounters | None:
 
     if f"{REPLAY}archives" not in stats:
         return None
-    read, before = stats.get(f"{REPLAY}bytes_read", 0), stats.get(f"{REPLAY}bytes_before", 0)
-    return ArchiveCounters(stats.get(f"{REPLAY}records", 0), read, before, stats.get(f"{REPLAY}bytes_total"))
+    return ArchiveCounters(stats.get(f"{REPLAY}bytes_judged", 0), stats.get(f"{REPLAY}bytes_total"))
