@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.config.limits import Limits
-from crawler.number import duration, size
+from crawler.number import duration, number_of, size
 from crawler.observe.live.above import Above
 from crawler.observe.live.time_left import Moment, TimeLeft
 from crawler.observe.outcomes import Outcomes, outcomes
@@ -255,5 +255,5 @@ def _in_short(workers: list[WorkerCounters]) -> str:
     working = sum(worker.state == "working" for worker in workers)
     cores, memory = sum(worker.cores for worker in workers), sum(worker.memory for worker in workers)
     restarts = sum(worker.restarts for worker in workers)
-    again = f", {restarts} restarts" if restarts else ""
+    again = f", {number_of(restarts, 'restart')}" if restarts else ""
     return f", {working} of {len(workers)} workers, {cores:.1f} cores, {size(memory)}{again}"

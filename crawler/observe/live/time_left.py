@@ -1,4 +1,4 @@
-"""How long a crawl or a replay still takes: by its limits and its pace, and an honest "unknown" where neither says it."""
+"""How long a crawl or a replay still takes, by its limits and its pace; an honest "unknown" where neither says it."""
 
 from __future__ import annotations
 
