@@ -85,7 +85,7 @@ EXTENSIONS_BASE = {  # Scrapy's own without remote control, telnet and throttle,
     "scrapy.extensions.logcount.LogCount": 0,
     "scrapy.extensions.memusage.MemoryUsage": 0,
     "scrapy.extensions.memdebug.MemoryDebugger": 0,
-    "scrapy.extensions.closespider.CloseSpider": 0,
+    "crawler.middlewares.counts.OtherLimits": 0,  # its page count is CountsMiddleware's
     "scrapy.extensions.feedexport.FeedExporter": 0,
     "scrapy.extensions.logstats.LogStats": 0,
     "scrapy.extensions.spiderstate.SpiderState": 0,

@@ -21,6 +21,7 @@ FATAL = "outcome/fatal"  # the sentence a crawl died of
 
 # The wire, counted by Scrapy.
 REQUESTS = "downloader/request_count"
+PAGE_REQUESTS = "downloader/page_request_count"  # of them: for pages and sitemaps, whatever answered; ours
 RESPONSES = "downloader/response_count"
 RESPONSE_BYTES = "downloader/response_bytes"
 RESPONSE_STATUS = "downloader/response_status_count"  # followed by /status
@@ -73,7 +74,7 @@ RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, moved, d
 RECRAWL_DUE = f"{RECRAWL}due"
 RECRAWL_WAITING = f"{RECRAWL}waiting"
 RECRAWL_NEXT_AT = f"{RECRAWL}next_at"
-REPLAY = "replay/"  # followed by records, bytes_read, bytes_total, broken_records, robots_unknown, skipped/…, …
+REPLAY = "replay/"  # followed by archives, bytes_judged, bytes_total, broken_records, robots_unknown, skipped/…, …
 RECORDED_BEFORE = f"{REPLAY}recorded_before"  # captures that the corpus has a record of
 UNREAD_ARCHIVES = f"{REPLAY}archives_unread"  # those that could not be read, or not to their end
 UNREAD_ARCHIVES_SAID = f"{REPLAY}archives_unread_said"  # a few of them, as sentences

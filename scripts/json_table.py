@@ -30,7 +30,7 @@ $ gristmill dataset verify --json corpus
   "version": 1,
   "error": {
     "problems": [
-      "corpus: no manifest.json; expected the CORPUS_DIR of a crawl"
+      "corpus: there is no such folder; expected the CORPUS_DIR of a crawl"
     ]
   }
 }

@@ -18,6 +18,7 @@ import orjson
 from crawler.config import from_mapping
 from crawler.dataset import substrings
 from crawler.document import Document
+from crawler.number import number_of
 from crawler.operations import substrings as commands
 from crawler.stages.fingerprint import exact_id
 from crawler.storage.corpus.corpus import Corpus
@@ -74,7 +75,7 @@ def main() -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         print(
             f"{documents:,} documents, {size / 1e6:.1f} MB of text: "
-            f"{wall:.1f} s, {cpu:.1f} s CPU, {found.blocks} block(s)"
+            f"{wall:.1f} s, {cpu:.1f} s CPU, {number_of(found.blocks, 'block')}"
         )
         print(
             f"memory: peak {peak / 1e6:,.0f} MB ({before / 1e6:,.0f} MB before the search), "

@@ -15,6 +15,7 @@ import numpy as np
 
 from crawler.classify.kneser_ney import Model
 from crawler.dataset.pages import page_name
+from crawler.number import number_of
 from crawler.storage.files.records import Record
 
 PARTS = ("head", "middle", "tail")
@@ -82,4 +83,4 @@ def lines(found: Scored) -> Iterator[str]:
     """For a person."""
     for language, (low, high) in found.limits.items():
         yield f"{language}: head below {low:,.1f}, tail from {high:,.1f}"
-    yield from (f"{count:,} documents {why}: no row" for why, count in found.left_out.most_common())
+    yield from (f"{number_of(count, 'document')} {why}: no row" for why, count in found.left_out.most_common())

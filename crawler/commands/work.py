@@ -20,6 +20,7 @@ from crawler.commands import begin, options
 from crawler.commands.command import ProjectCommand
 from crawler.config.crawl import has_password
 from crawler.config.environment import PREFIX
+from crawler.config.limits import Limits
 from crawler.loading import program
 from crawler.observe.live.run_end import CRAWLED
 from crawler.operations.answer import Answer, Fields
@@ -84,7 +85,9 @@ class Command(ProjectCommand, ScrapyCommand):
         from crawler.supervise.worker import Worker
 
         names = worker_names(config.crawl.worker_id, share.workers)
-        progress = Progress(on_stderr(), clock=time.monotonic, live=True if config.crawl.progress == "on" else None)
+        is_live = True if config.crawl.progress == "on" else None
+        limits = Limits.of(self.settings, share.workers)
+        progress = Progress(on_stderr(), clock=time.monotonic, live=is_live, limits=limits)
 
         def say(name: str, line: str) -> None:
             progress.print(f"{name} | {line}")

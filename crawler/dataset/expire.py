@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from crawler.dataset.versions import Cause, check_free, held, new_version, set_old_aside
+from crawler.number import number_of
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.corpus.manifest import EXPIRY, REWRITER, Ledger, merge
 from crawler.storage.corpus.version import register
@@ -91,7 +92,9 @@ def expired_note(pattern: str) -> str:
         return ""
     first, last = gone[0]["expired_at"], gone[-1]["expired_at"]
     when = first if first == last else f"{first} to {last}"
-    return f"{pattern}: {len(gone)} archive(s) expired ({when}); {corpus[2:] or '.'}/{LOG} says which and why"
+    return (
+        f"{pattern}: {number_of(len(gone), 'archive')} expired ({when}); {corpus[2:] or '.'}/{LOG} says which and why"
+    )
 
 
 def _step(entry: Entry) -> Step:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 
+from crawler.number import number_of
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.corpus.manifest import Ledger, ledgers_of, merge, merged
 from crawler.storage.corpus.recovery import recover, writer_of
@@ -109,8 +110,9 @@ def still_open(runs: list[OpenRun]) -> str:
     some = ", ".join(f"{run.writer} (silent for {run.silent:,.0f} s)" for run in runs[:5])
     more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
     return (
-        f"{len(runs)} run(s) without an end: {some}{more}; end the crawl, or start a lost worker again under its "
-        "WORKER_ID; `gristmill dataset verify --fix --close-runs` closes the runs of workers that never come back"
+        f"{number_of(len(runs), 'run')} without an end: {some}{more}; end the crawl, or start a lost worker again "
+        "under its WORKER_ID; `gristmill dataset verify --fix --close-runs` closes the runs of workers that never come "
+        "back"
     )
 
 

@@ -45,7 +45,7 @@ def repair(place: Place) -> Repaired:
     if place.remote:
         raise StorageError(f"{place.url}: repair reads every file, so it needs the corpus on a local disk")
     if not any((place.root / folder).is_dir() for folder in (LEDGERS, *FOLDERS)):
-        raise StorageError(f"{place.url}: no {LEDGERS}/, no shards/: expected the CORPUS_DIR of a crawl")
+        raise StorageError(place.no_corpus(f"no {LEDGERS}/, no shards/"))
     place.check_finished()
     for folder in (LEDGERS, *FOLDERS):
         (place.root / folder).mkdir(parents=True, exist_ok=True)

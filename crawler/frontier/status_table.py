@@ -86,9 +86,10 @@ def _proxies(proxies: tuple[ProxyView, ...]) -> list[str]:
 
 def _what_stays(view: Overview) -> list[str]:
     """Links that are parked and URLs that were given up, of the crawl or of the domain that was asked for."""
-    lines = [f"  parked {v.parked:,} links like {v.example}: {v.reason}" for v in view.barren[:_KINDS]]
+    lines = [f"  parked {number_of(v.parked, 'link')} like {v.example}: {v.reason}" for v in view.barren[:_KINDS]]
     if (more := len(view.barren) - _KINDS) > 0:
-        lines.append(f"  … and {more} more kinds of links; `gristmill frontier requeue parked` brings all of them back")
+        kinds = number_of(more, "more kind")
+        lines.append(f"  … and {kinds} of links; `gristmill frontier requeue parked` brings all of them back")
     elif view.barren:
         lines.append("  `gristmill frontier requeue parked` brings them back")
     if view.reasons:

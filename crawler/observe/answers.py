@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.document import Signal
-from crawler.number import size
+from crawler.number import number_of, size
 from crawler.policy.explain import WHERE, Answer, Explanation, FileRead
 from crawler.policy.signals.base import ALLOW, DISALLOW
 from crawler.policy.survey import GroupView, Survey
@@ -117,7 +117,7 @@ def _group_table(groups: list[GroupView]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for group in groups[:_MOST_GROUPS]:
         mark = Text("may fetch /", "green") if group.home else Text("may not fetch /", "yellow")
-        rules = f"{group.rules:,} rule{'' if group.rules == 1 else 's'}"
+        rules = number_of(group.rules, "rule")
         kind = Text("AI training bot" if group.training else "", "dim")
         table.add_row(Text(", ".join(group.agents), overflow="fold"), rules, mark, kind)
     if len(groups) > _MOST_GROUPS:

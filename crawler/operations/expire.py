@@ -13,6 +13,7 @@ from crawler.dataset.exclude import find
 from crawler.dataset.expire import LOG, expire, too_old
 from crawler.dataset.lifetimes import Lifetimes, lapsed, remove_lapsed, wish_of
 from crawler.dataset.rewrite import corpus_place, tidy
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work, WrongCall
 from crawler.operations.exclude import NOTHING, REMOVED, answer_of
@@ -109,7 +110,7 @@ def _say(what: str, found: list[Entry], days: float) -> None:
         sys.stdout.write(f"no archive is older than {days:g} days\n")
         return
     total = sum(entry["bytes"] for entry in found) / 2**20
-    sys.stdout.write(f"{what} {len(found):,} archive(s), {total:,.1f} MiB, older than {days:g} days\n")
+    sys.stdout.write(f"{what} {number_of(len(found), 'archive')}, {total:,.1f} MiB, older than {days:g} days\n")
 
 
 def _login() -> str:

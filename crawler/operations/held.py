@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.dataset.held import Choice, confirm, release, waiting
 from crawler.dataset.rewrite import corpus_place
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work, WrongCall
 from crawler.operations.rewrite_report import tell_outdated
@@ -52,7 +53,7 @@ def held(opts: argparse.Namespace, load: Load) -> Answer:
 
 def _answer(found: list[dict[str, Any]], what: str, version: int | None, problems: list[str]) -> Answer:
     done = {"list": "held", "release": "released", "confirm": "confirmed and rejected"}[what]
-    pages = f"{len(found):,} page(s) {done}" + (f", version {version}" if version else "")
+    pages = f"{number_of(len(found), 'page')} {done}" + (f", version {version}" if version else "")
     shown = [f"{row['url']}  {row['language']}  {row['word_count']:,} words  {row['detail']}" for row in found]
     return Answer({"pages": found, "corpus_version": version}, [*shown, pages], problems)
 

@@ -7,6 +7,7 @@ import sys
 
 import orjson
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work, WrongCall
 from crawler.storage.files.place import Place
@@ -38,7 +39,7 @@ def show_page(opts: argparse.Namespace, load: Load) -> Answer | None:  # noqa: A
         if found.kept
         else f"{'held' if is_held(found.record) else 'rejected'} ({found.record['stage']}/{found.record['reason']})"
     )
-    older = f"; {found.older:,} older record(s) of it" if found.older else ""
+    older = f"; {number_of(found.older, 'older record')} of it" if found.older else ""
     sys.stderr.write(f"{verdict}: {found.file}, line {found.line:,}{older}\n")
     facts = {"kept": found.kept, "file": found.file, "line": found.line, "older": found.older, "record": found.record}
     return Answer(facts, [orjson.dumps(found.record, option=orjson.OPT_INDENT_2).decode()])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer, Fields
 from crawler.operations.common import reading
 from crawler.operations.declared import Load, Work, WrongCall
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 SHORT = 12
 """Characters of a hash that are shown."""
+MOST_SHOWN = 200
+"""Characters of a fact of a page's origin that are shown."""
 
 
 def _declare_folder(parser: argparse.ArgumentParser) -> None:
@@ -144,18 +147,21 @@ def _details(version: Version) -> Iterator[str]:
 def _origin_lines(origin: dict[str, Any] | None) -> Iterator[str]:
     for name, value in (origin or {}).items():
         text = value if isinstance(value, str) else orjson.dumps(value).decode()
-        yield f"{name}: {text}"
+        yield f"{name}: {text if len(text) <= MOST_SHOWN else f'{text[:MOST_SHOWN]} … (all of it: --json)'}"
 
 
 def _trace_lines(found: Trace) -> Iterator[str]:
-    yield f"Read: {found.versions:,} version(s) in {len(found.folders):,} folder(s)"
+    yield f"Read: {number_of(found.versions, 'version')} in {number_of(len(found.folders), 'folder')}"
     for each in found.holdings:
         now = "current" if each.stands else "an older version"
         tags = f" [{', '.join(each.tags)}]" if each.tags else ""
         yield f"{each.folder} {each.version['sha256'][:SHORT]}{tags} ({each.version['operation']}, {now})"
         for held in each.files:
             gone = f", {held.withdrawn:,} of them withdrawn" if held.withdrawn else ""
-            yield f"  {held.path}: {held.documents:,} documents{gone}, {held.decisions:,} decisions without text"
+            yield (
+                f"  {held.path}: {number_of(held.documents, 'document')}{gone}, "
+                f"{number_of(held.decisions, 'decision')} without text"
+            )
     if not found.holdings:
         yield "no version holds any of it"
 
@@ -166,8 +172,8 @@ def _raw_held(found: Trace) -> Iterator[str]:
     yield from still_behind(found.raw)
     for raw in (raw for raw in found.raw if raw.own):
         yield (
-            f"{raw.folder}/{raw.path}: still holds {raw.pages:,} withdrawn raw pages; run `gristmill dataset exclude "
-            f"--again {raw.folder}`"
+            f"{raw.folder}/{raw.path}: still holds {number_of(raw.pages, 'withdrawn raw page')}; "
+            f"run `gristmill dataset exclude --again {raw.folder}`"
         )
 
 

@@ -7,6 +7,7 @@ import time
 
 from crawler.dataset.rewrite import corpus_place
 from crawler.dataset.supersede import supersede
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work
 from crawler.operations.images_left import IMAGES, leave_images, with_images
@@ -28,8 +29,9 @@ def make_version(opts: argparse.Namespace, load: Load) -> Answer:
         images = leave_images(place, config, now=now)
     number = done.rewritten.version if done.rewritten else None
     version = f", version {number}" if number else ""
-    withdrawn = f"; {done.withdrawn:,} pages opted out and were deleted" if done.withdrawn else ""
-    left = f"{done.records:,} record(s) left the corpus{version}{withdrawn}"
+    gone = number_of(done.withdrawn, "page opted out and was", "pages opted out and were")
+    withdrawn = f"; {gone} deleted" if done.withdrawn else ""
+    left = f"{number_of(done.records, 'record')} left the corpus{version}{withdrawn}"
     facts = {"records": done.records, "withdrawn": done.withdrawn, "corpus_version": number}
     return with_images(
         Answer(facts, [left if done.records else f"every record is the latest of its page{version}"]), images

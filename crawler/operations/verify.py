@@ -125,10 +125,12 @@ def _notes_and_problems(place: Place, found: Findings, refused: int) -> tuple[li
 
 
 def _all_right(found: Findings) -> Iterator[str]:
-    yield f"ok: {found.files:,} files, {found.documents:,} records, {_once(found)}"
+    yield f"ok: {number_of(found.files, 'file')}, {number_of(found.documents, 'record')}, {_once(found)}"
     if found.expired[0]:
         archives, records = found.expired
-        yield f"{records:,} record(s) come from {archives:,} archive(s) that have expired (expired.jsonl)"
+        come, have = "comes" if records == 1 else "come", "has" if archives == 1 else "have"
+        of = f"{number_of(archives, 'archive')} that {have} expired (expired.jsonl)"
+        yield f"{number_of(records, 'record')} {come} from {of}"
 
 
 def _close(place: Place, *, yes: bool) -> list[str]:
@@ -141,7 +143,7 @@ def _close(place: Place, *, yes: bool) -> list[str]:
     if dead and not (yes or agreed("Are these workers gone for good?")):
         return ["nothing was changed; add --yes to close these runs"]
     if dead:
-        sys.stdout.write(f"closed {len(close_runs(place, dead))} run(s)\n")
+        sys.stdout.write(f"closed {number_of(len(close_runs(place, dead)), 'run')}\n")
     return []
 
 
@@ -150,7 +152,9 @@ def _once(found: Findings) -> str:
     if not found.superseded:
         return "each page exactly once"
     left, more = found.documents - len(found.superseded), len(found.superseded)
-    return f"{left:,} pages once each, and {more:,} verdict(s) that a later visit replaced or that were never final"
+    verdicts = number_of(more, "verdict that a later visit replaced or that was never final",
+                         "verdicts that a later visit replaced or that were never final")  # fmt: skip
+    return f"{number_of(left, 'page once', 'pages once each')}, and {verdicts}"
 
 
 WORK = Work(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from crawler.document import Drop, DropReason, Signal
+from crawler.number import number_of
 from crawler.policy.robots import parse as robots
 from crawler.policy.robots.answer import Reading, RobotsRecord
 from crawler.policy.robots.parse import RobotsDecision
@@ -133,7 +134,7 @@ def _refusal(drop: Drop, signals: Iterable[Signal]) -> str:
     protocol, _, rest = drop.detail.partition(" in ")
     carrier, _, value = rest.partition(": ")
     others = sum(1 for s in signals if s.verdict == DISALLOW) - 1
-    more = f", and {others} more statement{'s' if others > 1 else ''} like it" if others > 0 else ""
+    more = f", and {number_of(others, 'more statement')} like it" if others > 0 else ""
     return f"{refusals().get(protocol, protocol)}: “{value}” ({WHERE.get(carrier, carrier)}){more}"
 
 

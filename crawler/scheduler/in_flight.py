@@ -130,6 +130,11 @@ class InFlight:
         """How many of them are of one politeness scope."""
         return sum(not flight.delivered for flight in self._by_token.values() if flight.lease.scope == scope)
 
+    @property
+    def scopes(self) -> list[str]:
+        """Politeness scopes of which this worker still has something to do, sorted."""
+        return sorted({flight.lease.scope for flight in self._by_token.values() if not flight.delivered})
+
     def tokens(self) -> list[str]:
         """All leases in hand."""
         return list(self._by_token)

@@ -21,6 +21,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import load_object
 
+from crawler.config.limits import Limits
 from crawler.frontier.claims import Claims, Identity
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
@@ -292,6 +293,11 @@ class Scheduler(BaseScheduler):
         return self._opened
 
     @property
+    def scopes(self) -> list[str]:
+        """Politeness scopes of which this worker has URLs in hand, sorted."""
+        return self._in_flight.scopes
+
+    @property
     def counts(self) -> Counts:
         """How full the frontier was when it was last asked; costs nothing."""
         return self._prefetch.counts if self._opened else Counts()
@@ -321,8 +327,8 @@ class Scheduler(BaseScheduler):
 
     def _begin(self) -> None:
         hands = Hands(self._stats, self.frontier, self._in_flight)
-        most = self._crawler.settings.getint("CLOSESPIDER_ITEMCOUNT")
-        purse = Purse(self._config, self._stats, self.frontier, self._in_flight, most)
+        limits = Limits.of(self._crawler.settings)
+        purse = Purse(self._config, self._stats, self.frontier, self._in_flight, limits)
         self._turns = Turns(self.frontier, self._in_flight, hands, lambda: self._engine.closing)
         self._prefetch = Prefetch(
             self._engine,

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from crawler.config.budget import ALL, RUN, SEED, budget_of
+from crawler.config.limits import Limits
 from crawler.frontier.budget import Budget, Spending, counts_seeds, limited_seeds
 from crawler.frontier.outcome import KEPT as IS_KEPT
 from crawler.frontier.outcome import kind_of
-from crawler.statkeys import BROWSER_MS, KEPT, LEASED, LIMITED, REQUESTS, RESPONSE_BYTES, stages_cpu_ms
+from crawler.statkeys import BROWSER_MS, KEPT, LEASED, LIMITED, PAGE_REQUESTS, REQUESTS, RESPONSE_BYTES, stages_cpu_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,15 +34,20 @@ _SOON = 0.5  # seconds; the last pages of a seed are in the hands of others
 class Purse:
     """Asks the budget before a lease; without FRONTIER_BUDGET it gives everything and asks nobody.
 
-    `empty`: a limit is reached, no URL is leased any more; what is in hand is finished. `most`: pages that this worker
-    may keep, 0 = any number. `seeds`: the limits of seeds, None where there are none and have been none.
+    `empty`: a limit is reached, no URL is leased any more; what is in hand is finished. `limits`: where this
+    worker ends. `seeds`: the limits of seeds, None where there are none and have been none.
     """
 
     def __init__(
-        self, config: Config, stats: StatsCollector, frontier: Frontier, in_flight: InFlight, most: int = 0
+        self,
+        config: Config,
+        stats: StatsCollector,
+        frontier: Frontier,
+        in_flight: InFlight,
+        limits: Limits | None = None,
     ) -> None:
         self.empty = False
-        self._stats, self._frontier, self._in_flight, self._most = stats, frontier, in_flight, most
+        self._stats, self._frontier, self._in_flight, self._limits = stats, frontier, in_flight, limits or Limits()
         self._prices = config.report
         self._asked = 0.0
         most_cpu, most_browser = config.crawl.stage_timeout_seconds, config.browser.timeout_seconds
@@ -49,12 +55,12 @@ class Purse:
         ms_in_browser = 1000 * most_browser if config.browser.mode != "never" else 0
         dearest = _price(self._prices, 1, largest, 1000 * most_cpu, ms_in_browser)
         entries = config.frontier.budget
-        limits, _ = budget_of(entries)
-        self._budget = Budget(frontier, entries, largest, dearest) if {ALL, RUN} & limits.keys() else None
+        bounds, _ = budget_of(entries)
+        self._budget = Budget(frontier, entries, largest, dearest) if {ALL, RUN} & bounds.keys() else None
         self._seeds = SeedPurse(
             frontier, in_flight, self._prices, lambda scope: Budget(frontier, entries, largest, dearest, scope)
         )
-        self.seeds = self._seeds if SEED in limits else None
+        self.seeds = self._seeds if SEED in bounds else None
 
     async def begin(self) -> None:
         """Seeds that an earlier run had stopped go on, where the limits leave them room now.
@@ -73,8 +79,9 @@ class Purse:
 
     async def room(self, wanted: int) -> int:
         """How many of `wanted` URLs may be leased now."""
-        if self._most:
-            wanted = min(wanted, self._most - int(self._stats.get_value(KEPT, 0)) - self._in_flight.unfinished)
+        for most, counter in ((self._limits.kept, KEPT), (self._limits.pages, PAGE_REQUESTS)):
+            if most:
+                wanted = min(wanted, most - int(self._stats.get_value(counter, 0)) - self._in_flight.unfinished)
         if self.seeds is not None:
             await self.seeds.tell()
         if self._budget is None or (

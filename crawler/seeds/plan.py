@@ -15,6 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
+from crawler.number import number_of
 from crawler.problems import InputError
 from crawler.seeds import patterns
 from crawler.seeds.allowlist import AllowlistEntry, read_allowlist
@@ -163,7 +164,7 @@ class _Planner:
             self.more += 1
 
     def listing(self) -> list[str]:
-        return [*self.problems, f"and {self.more} more problems"] if self.more else self.problems
+        return [*self.problems, f"and {number_of(self.more, 'more problem')}"] if self.more else self.problems
 
     def check_discovery(self, discovery: str | None, needed_by: str | None) -> None:
         if discovery is None:

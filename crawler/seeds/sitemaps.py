@@ -18,6 +18,7 @@ import orjson
 from lxml import etree
 
 from crawler.decompress import unpack
+from crawler.number import number_of
 from crawler.seeds.markup import decoded, repaired, whole
 from crawler.seeds.timestamps import parse_timestamp
 from crawler.urls.canonicalize import MAX_URL_LENGTH, Address, address, printable
@@ -185,7 +186,9 @@ class _Reader:
         except (etree.LxmlError, ValueError, LookupError) as error:
             self.complain(f"broken XML: {str(error)[:200]}")
         if odd and self.items:
-            self.complain(f"broken XML, put right in {odd} places (such as a bare &, which is read as text)")
+            self.complain(
+                f"broken XML, put right in {number_of(odd, 'place')} (such as a bare &, which is read as text)"
+            )
 
     def _read_xml(self, data: bytes) -> None:
         events = etree.iterparse(

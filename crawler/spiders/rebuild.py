@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from crawler.number import number_of
 from crawler.server.errors import FrontierError
 
 if TYPE_CHECKING:
@@ -127,7 +128,9 @@ async def _rebuild(frontier: Frontier, config: Config, server: str, scope: Scope
         found.finished,
         found.texts,
         found.links,
-        f", {found.unread} pages are no longer in the archive, so that their links are unknown" if found.unread else "",
+        f", {number_of(found.unread, 'page is', 'pages are')} no longer in the archive, so that links are unknown"
+        if found.unread
+        else "",
     )
     return found
 

@@ -73,12 +73,16 @@ MOST_SAID = 5
 
 @dataclass(slots=True)
 class Step:
-    """One document to come, or (None) the end of an archive; `mark` is reached when it has been handed over."""
+    """One document to come, or (None) records that bring none; `mark` is reached when it has been handed over.
+
+    size: bytes of the body; judged: of all archives up to here.
+    """
 
     doc: asyncio.Future[Document] | None
     archive: str
     mark: Bookmark
-    size: int = 0  # bytes of the body
+    size: int = 0
+    judged: int = 0
 
 
 class ReplaySpider(Spider):
@@ -95,7 +99,7 @@ class ReplaySpider(Spider):
     _handed_over: asyncio.Event  # the document whose turn it is has its place in the writer's order
     _current: Document | None = None
     _sizes: dict[str, int | None]  # bytes by archive
-    _bytes_before = _records_before = 0  # in the archives that are finished
+    _bytes_before = 0  # in the archives that are read
     custom_settings = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}  # noqa: RUF012  # Scrapy's own declaration
 
     @classmethod
@@ -153,6 +157,7 @@ class ReplaySpider(Spider):
                     if engine.closing or self._stats.get_value(FATAL):
                         break
                     self.sink.tell(partial(self.bookmarks.reach, step.archive, step.mark))
+                    self._stats.set_value(f"{REPLAY}bytes_judged", step.judged)
             await asyncio.gather(*works)
         except StorageError as error:
             self._stats.set_value(FATAL, str(error))
@@ -248,7 +253,7 @@ class ReplaySpider(Spider):
     async def _steps_of(self, name: str, mark: Bookmark, done: set[Spot]) -> AsyncGenerator[Step, None]:
         limit = max(self.config.policy.max_body_bytes, self.config.documents.max_bytes)
         archive = Archive(name, start=mark.offset, max_bytes=limit, anonymous=self.plan.anonymous)
-        found, offset = iter(archive), mark.offset
+        found, offset, before = iter(archive), mark.offset, self._bytes_before
         while (taken := await asyncio.to_thread(take, found)).items or taken.error:
             if archive.origin:
                 self.sink.tell(partial(self.sink.corpus.note_origin, name, archive.origin))
@@ -258,14 +263,15 @@ class ReplaySpider(Spider):
                     self._count(RECORDED_BEFORE.removeprefix(REPLAY))
                 else:
                     size = len(item.body) if isinstance(item, ArchivedResponse) else 0
-                    yield Step(self._judged(item), name, Bookmark(offset), size)
-            self._progress(archive)
+                    yield Step(self._judged(item), name, Bookmark(offset), size, before + offset)
             if taken.error is not None:
                 self._passed(archive)
+                yield Step(None, name, Bookmark(offset), judged=self._bytes_before)
                 raise taken.error
+            yield Step(None, name, Bookmark(offset), judged=before + offset)
         self._passed(archive)
         self._count("archives_finished")
-        yield Step(None, name, Bookmark(offset, finished=True))
+        yield Step(None, name, Bookmark(offset, finished=True), judged=self._bytes_before)
 
     def _spot(self, item: Found) -> Spot:
         return spot_of(item.file, item.offset, item.record_id, recorded_name(item, self.config))
@@ -303,22 +309,14 @@ class ReplaySpider(Spider):
         self._sizes = dict(zip(archives, sizes, strict=True))
         stats = self._stats
         stats.set_value(f"{REPLAY}archives", len(archives))
-        stats.set_value(f"{REPLAY}bytes_before", sum(marks[name].offset for name in archives[:1]))
+        stats.set_value(f"{REPLAY}bytes_judged", sum(marks[name].offset for name in archives[:1]))
         if None not in sizes:
             stats.set_value(f"{REPLAY}bytes_total", sum(size or 0 for size in sizes))
-
-    def _progress(self, archive: Archive) -> None:
-        stats = self._stats
-        stats.set_value(f"{REPLAY}bytes_read", self._bytes_before + archive.offset)
-        stats.set_value(f"{REPLAY}records", self._records_before + archive.records)
 
     def _passed(self, archive: Archive) -> None:
         for kind, count in archive.skipped.items():
             self._count(f"skipped/{kind}", count)
-        self._records_before += archive.records
         self._bytes_before += self._sizes[archive.name] or archive.offset
-        self._stats.set_value(f"{REPLAY}bytes_read", self._bytes_before)
-        self._stats.set_value(f"{REPLAY}records", self._records_before)
 
     def _count(self, noun: str, count: int = 1) -> None:
         self._stats.inc_value(REPLAY + noun, count)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from crawler.observe.live.progress import Counters, WorkerCounters
-from crawler.supervise.worker import State, Worker
+from crawler.supervise.worker import SUMMED, State, Worker
 
 TICK_SECONDS = 1.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -54,14 +54,13 @@ def together(workers: Sequence[Worker]) -> Counters:
     whole = Counters()
     for worker in workers:
         found = worker.counters
-        whole.kept += found["kept"]
-        whole.fetched += found["fetched"]
-        whole.fetched_bytes += found["fetched_bytes"]
+        for name in SUMMED:
+            setattr(whole, name, getattr(whole, name) + found[name])
         rejected.update(found["rejected"])
         whole.workers.append(_line(worker, found))
     latest = max((worker.counters for worker in workers), key=lambda found: found.get("at", 0.0), default={})
     whole.queued, whole.leased, whole.held = (int(latest.get(name, 0)) for name in ("queued", "leased", "held"))
-    whole.domains = list(latest.get("domains", []))
+    whole.domains = sorted({domain for worker in workers for domain in worker.counters.get("domains", [])})
     whole.rejected = dict(rejected)
     return whole
 

@@ -20,6 +20,8 @@ from crawler.supervise.usage import Usage
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 _AGAIN = frozenset({"memusage_exceeded"})
 """Reasons of an end after which a new process goes on where the old one was."""
+SUMMED = ("kept", "pages", "fetched", "fetched_bytes")
+"""Counters that are added up over the processes of a worker, and over workers."""
 _CHUNK = 65_536
 _LONGEST_LINE = 100_000  # characters of a log line; the rest of a longer one follows as a line of its own
 
@@ -79,7 +81,7 @@ class Worker:
         for name, count in self._before.items():
             if name.startswith("rejected:"):
                 rejected[name.removeprefix("rejected:")] += count
-        sums = {name: self._now.get(name, 0) + self._before[name] for name in ("kept", "fetched", "fetched_bytes")}
+        sums = {name: self._now.get(name, 0) + self._before[name] for name in SUMMED}
         return {**self._now, **sums, "rejected": dict(rejected)}
 
     async def run(self) -> State:
@@ -175,7 +177,7 @@ class Worker:
 
     def _settle(self) -> None:
         """The counters of the process that ended count on."""
-        for name in ("kept", "fetched", "fetched_bytes"):
+        for name in SUMMED:
             self._before[name] += self._now.get(name, 0)
         for name, count in self._now.get("rejected", {}).items():
             self._before[f"rejected:{name}"] += count

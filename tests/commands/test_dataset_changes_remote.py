@@ -18,7 +18,7 @@ ELSEWHERE = "name the frontier and the duplicate index that have to forget these
         (["best", "--exchange"], "of 0 kept documents with duplicates have a better copy"),
         (["supersede"], "every record is the latest of its page"),
         (["expire", "--older-than", "10000"], "no archive is older than 10000 days"),
-        (["expire", "--older-than", "1"], "archive(s)"),
+        (["expire", "--older-than", "1"], "archive"),
         (["expire", "--dry-run", "-s", "DOCUMENT_TTL_DAYS=*:1"], "documents"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -49,7 +49,7 @@ def test_of_several_records_the_one_that_stands_is_shown(scrapy, corpus, rejecte
     later.close()
     shown = scrapy("dataset", "page", "corpus", "https://example.org/3")
     assert orjson.loads(shown.out)["reason"] == "gone"
-    assert shown.err == "rejected (fetch/gone): rejected/crawl-w2-000000.jsonl.zst, line 1; 2 older record(s) of it\n"
+    assert shown.err == "rejected (fetch/gone): rejected/crawl-w2-000000.jsonl.zst, line 1; 2 older records of it\n"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_why_there_are_no_bytes_is_said(scrapy, corpus, rejected):
 
 def test_no_corpus_is_said(scrapy, tmp_path):
     done = scrapy("dataset", "page", "nowhere", "https://example.org/")
-    assert (done.code, done.err) == (1, "error: nowhere: no manifest.json; expected the CORPUS_DIR of a crawl\n")
+    assert (done.code, done.err) == (1, "error: nowhere: there is no such folder; expected the CORPUS_DIR of a crawl\n")
 
 
 def test_a_record_in_any_script_is_printed_where_the_locale_has_no_letters_for_it(corpus):

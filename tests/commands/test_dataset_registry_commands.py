@@ -94,6 +94,9 @@ def test_a_page_is_followed_back_to_its_bytes_its_evidence_and_its_configuration
         assert origin["archive"]["sha256"] == hashlib.sha256(f"<title>{title}</title>".encode()).hexdigest()
         assert origin["evidence"]["robots_status"] == record["robots_status"]
         assert origin["configuration"]["config_digest"] == record["config_digest"]
+        shown = scrapy("dataset", "lineage", folder, record["url"]).out
+        assert "configuration: {" in shown and "… (all of it: --json)" in shown
+        assert max(len(line) for line in shown.splitlines() if ": {" in line) < 250
     operations = [step["operation"] for step in origin["versions"]]
     assert operations == ["dataset export", "dataset test", "dataset select", "crawl"]
 

@@ -156,7 +156,7 @@ def test_a_help_loads_neither_the_engine_nor_another_command() -> None:
         (["parse"], 2, "error: there is no command 'parse'; gristmill --help lists them\n"),
         (["report", "--htlm", "corpus"], 2, "gristmill report: error: unknown option --htlm\n"),
         (["report", "-s", "NAME", "corpus"], 2, "gristmill report: error: Invalid -s value, use -s NAME=VALUE\n"),
-        (["report", "corpus"], 1, "error: corpus: no manifest.json; expected the CORPUS_DIR of a crawl\n"),
+        (["report", "corpus"], 1, "error: corpus: there is no such folder; expected the CORPUS_DIR of a crawl\n"),
         (["settings", "--get", "LANGUAGES", "-s", "DOWNLOAD_DELAY=x"], 1, "error: DOWNLOAD_DELAY='x': "),
         (
             ["report", "--settings", "no.such", "corpus"],

@@ -2,9 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from crawler.launch import failure_of
+from tests.support.changing_site import Asked, ChangingSite, Page
+from tests.support.serving import Handler, article
+
+MOST = 5
+"""Pages that a limited run may ask for."""
+
+
+class PoorSite(ChangingSite):
+    """Some of its pages end without an answer."""
+
+    def serve(self, request: Handler) -> None:
+        if not request.path.startswith("/broken/"):
+            super().serve(request)
+            return
+        self.log.append(Asked(request.path, 0, {}, 0))
+        request.close_connection = True
+
+
+@pytest.fixture
+def poor_site() -> Iterator[ChangingSite]:
+    """A page leads to redirects, broken answers, gone pages and pages that stay as they are; the articles are ours."""
+    site = PoorSite()
+    kinds = {
+        "moved": lambda n: Page(status=301, headers={"Location": f"/kept/{n}"}),
+        "broken": lambda _: Page(),
+        "gone": lambda _: Page(status=410),
+        "kept": lambda n: Page(article(f"kept {n}"), etag=f'"k{n}"'),
+    }
+    site.pages = {f"/{kind}/{n}": make(n) for n in range(4) for kind, make in kinds.items()}
+    site.pages["/"] = Page(article("home", links=tuple(site.pages)), etag='"home"')
+    yield site.start()
+    site.stop()
+
+
+def asked(site: ChangingSite) -> list[int]:
+    """The answers to requests for pages since the last call."""
+    return [each.status for requests in site.take_log().values() for each in requests]
 
 
 def arguments(site):
@@ -29,6 +68,26 @@ def test_scrapys_page_count_is_a_limit_and_no_failure(crawl, make_site):
     rest = crawl.run(arguments(site), NETWORK_PORTS=site.port)
     assert rest.returncode == 0, rest.stderr
     assert crawl.accounted() == sorted(site.urls())
+
+
+def test_scrapys_page_count_bounds_the_requests_for_pages_whatever_answers_them(crawl, poor_site):
+    settings = {"NETWORK_PORTS": poor_site.port, "CONCURRENT_REQUESTS": 8, "CONCURRENT_REQUESTS_PER_DOMAIN": 8}
+    first = crawl.run({"url": poor_site.url("/")}, **settings, CLOSESPIDER_PAGECOUNT=MOST)
+    found = asked(poor_site)
+    assert first.returncode == 0 and len(found) == MOST and {0, 301} & set(found), (found, first.stderr)
+    assert crawl.run({"url": poor_site.url("/")}, **settings).returncode == 0
+    assert len(found + asked(poor_site)) >= len(poor_site.pages)
+    again = {"RECRAWL": 1, "RECRAWL_INTERVAL_SECONDS": 0, "CLOSESPIDER_PAGECOUNT": MOST}
+    second = crawl.run({"url": poor_site.url("/")}, **settings, **again)
+    found = asked(poor_site)
+    assert second.returncode == 0 and len(found) == MOST and 304 in found, (found, second.stderr)
+
+
+def test_the_control_files_of_hosts_are_no_pages_of_the_page_count(crawl, make_site):
+    site = make_site(pages=3)
+    done = crawl.run(arguments(site), NETWORK_PORTS=site.port, CLOSESPIDER_PAGECOUNT=3)
+    assert done.returncode == 0 and len(crawl.accounted()) == 3, done.stderr
+    assert any(hit.path == "/robots.txt" for hit in site.hits)
 
 
 def test_a_wrong_address_of_the_duplicate_index_can_be_corrected(crawl, make_site):

@@ -16,6 +16,7 @@ from crawler.storage.corpus.bookmarks import Bookmark
 from tests.support.foreign import Writer, page
 from tests.support.places import PROJECT
 
+ENVIRONMENT_PATH = os.pathsep.join([str(PROJECT), *sys.path])
 WITHOUT_HEARTBEAT = """
 from scrapy.core.engine import ExecutionEngine
 ExecutionEngine._SLOT_HEARTBEAT_INTERVAL = 3600.0
@@ -32,11 +33,10 @@ def test_a_replay_ends_without_waiting_for_scrapys_heartbeat(tmp_path):
     place, corpus = f"archive={tmp_path / 'three.warc.gz'}", f"CORPUS_DIR={tmp_path / 'corpus'}"
     settings = [part for pair in (corpus, "STAGE_WORKERS=0", "PII_PERSON=off") for part in ("-s", pair)]
     command = [sys.executable, "-c", WITHOUT_HEARTBEAT, "crawl", "replay", "-a", place, *settings]
-    path = os.pathsep.join([str(PROJECT), *sys.path])
     done = subprocess.run(
         command,
         cwd=PROJECT,
-        env=os.environ | {"PYTHONPATH": path, "SCRAPY_SETTINGS_MODULE": "crawler.settings"},
+        env=os.environ | {"PYTHONPATH": ENVIRONMENT_PATH, "SCRAPY_SETTINGS_MODULE": "crawler.settings"},
         timeout=300,
         capture_output=True,
         text=True,
@@ -89,3 +89,46 @@ def test_every_document_has_its_turn_in_order():
         return [step.mark.offset async for step in spider._in_order()]
 
     assert asyncio.run(all_turns()) == list(range(WINDOW + 10))
+
+
+WATCHED = """
+import pathlib, sys
+from crawler.pipelines.sink import Sink
+from scrapy.statscollectors import StatsCollector
+set_value, verdicts = StatsCollector.set_value, []
+def noting(self, key, value, *more):
+    set_value(self, key, value, *more)
+    if key == "replay/bytes_judged":
+        print(value, len(verdicts), file=out)
+def taking(method):
+    def taken(self, *given):
+        verdicts.append(given)
+        return method(self, *given)
+    return taken
+out = pathlib.Path(sys.argv.pop()).open("w", buffering=1)
+StatsCollector.set_value, Sink.keep, Sink.reject = noting, taking(Sink.keep), taking(Sink.reject)
+from scrapy.cmdline import execute
+execute()
+"""
+
+
+def test_bytes_count_as_judged_with_their_verdicts_and_not_while_they_are_read_ahead(tmp_path):
+    writer = Writer()
+    for number in range(40):
+        writer.add(f"http://a.test/{number}", page(number))
+    archive, noted = tmp_path / "forty.warc.gz", tmp_path / "judged.txt"
+    writer.save(archive)
+    pairs = (f"CORPUS_DIR={tmp_path / 'corpus'}", "STAGE_WORKERS=0", "PII_PERSON=off")
+    settings = [part for pair in pairs for part in ("-s", pair)]
+    subprocess.run(
+        [sys.executable, "-c", WATCHED, "crawl", "replay", "-a", f"archive={archive}", *settings, str(noted)],
+        cwd=PROJECT,
+        env=os.environ | {"PYTHONPATH": ENVIRONMENT_PATH, "SCRAPY_SETTINGS_MODULE": "crawler.settings"},
+        timeout=300,
+        check=True,
+        capture_output=True,
+    )
+    moments = [tuple(map(int, line.split())) for line in noted.read_text().splitlines()]
+    size = archive.stat().st_size
+    assert moments == sorted(moments) and moments[0] == (0, 0) and moments[-1] == (size, 40)
+    assert all(judged < size * (verdicts + 2) / 40 for judged, verdicts in moments[:-2]), moments

@@ -89,7 +89,7 @@ def test_the_last_of_several_parts_says_what_is_to_be_done_and_ends_with_1(repla
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    assert "1 pages opted out and were deleted" in done.stdout
+    assert "1 page opted out and was deleted" in done.stdout
     assert not texts(store)[REFUSED]
     again = replay(part="2/2")
     assert again.returncode == 0, again.stderr
@@ -114,4 +114,4 @@ def test_a_replay_beside_an_open_run_says_that_it_left_what_was_replaced(replay,
     store.put(name, json.dumps(ledger).encode())
     done = replay()
     assert done.returncode == 1
-    assert "run(s) without an end: crawl-replay-1of2" in done.stderr
+    assert "1 run without an end: crawl-replay-1of2" in done.stderr

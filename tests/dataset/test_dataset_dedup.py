@@ -226,7 +226,7 @@ def test_corpora_and_versions_are_compared_and_withdrawn_documents_are_left_out(
     with pytest.raises(StorageError, match="is named twice"), Duplicates([a, a], CONFIG):
         pass
     with (
-        pytest.raises(StorageError, match=r"none: no manifest.json; expected"),
+        pytest.raises(StorageError, match=r"none: there is no such folder; expected"),
         Duplicates([a, str(tmp_path / "none")], CONFIG),
     ):
         pass

@@ -160,13 +160,13 @@ def test_a_version_that_has_come_to_stand_in_between_is_not_overwritten(place):
 
 def test_who_asks_for_an_expired_archive_is_told_when_it_went(place, folder, monkeypatch):
     expire(place, days=98.5, now=NOW, by="keeper")
-    expected = f"1 archive(s) expired (2026-04-11T00:00:00.000Z); {folder.path}/expired.jsonl says which and why"
+    expected = f"1 archive expired (2026-04-11T00:00:00.000Z); {folder.path}/expired.jsonl says which and why"
     assert expired_note(f"{folder.path}/archive/crawl-w1-000000.warc.gz").endswith(expected)
-    assert "2 archive(s) expired" in expired_note(f"{folder.path}/archive/*.warc.gz")
+    assert "2 archives expired" in expired_note(f"{folder.path}/archive/*.warc.gz")
     assert expired_note(f"{folder.path}/archive/crawl-w1-000002.warc.gz") == ""
     assert expired_note("elsewhere.warc.gz") == expired_note(f"{folder.path.parent}/archive/x.warc.gz") == ""
     monkeypatch.chdir(folder.path)
-    assert "1 archive(s) expired" in expired_note("archive/crawl-w1-000001.warc.gz")
+    assert "1 archive expired" in expired_note("archive/crawl-w1-000001.warc.gz")
 
 
 def test_archives_of_a_remote_corpus_expire_there(tmp_path, folder, exchange):
@@ -183,6 +183,6 @@ def test_archives_of_a_remote_corpus_expire_there(tmp_path, folder, exchange):
 def test_the_command_takes_its_age_from_the_setting_and_asks_for_one_where_there_is_none(place, folder, capsys):
     (problem,) = problems_of(WORK, "--by", "keeper", folder.path)
     assert "ARCHIVE_TTL_DAYS" in problem and "--older-than" in problem
-    for days, said in ((100_000, "no archive is older than 100000 days"), (0.001, "removed 4 archive(s)")):
+    for days, said in ((100_000, "no archive is older than 100000 days"), (0.001, "removed 4 archives")):
         assert problems_of(WORK, "--by", "keeper", folder.path, ARCHIVE_TTL_DAYS=days) == []
         assert said in capsys.readouterr().out

@@ -199,7 +199,7 @@ def test_the_command_says_what_is_wrong_fixes_it_and_answers_with_its_exit_code(
     version = manifest_hash(folder.path)
     fixed = scrapy("dataset", "verify", "--fix", str(folder.path))
     assert noted(folder.path, version)["operation"] == "dataset verify --fix"
-    assert fixed.returncode == 0 and "removed 1 surplus" in fixed.stdout and "ok: 1 files, 1 records" in fixed.stdout
+    assert fixed.returncode == 0 and "removed 1 surplus" in fixed.stdout and "ok: 1 file, 1 record" in fixed.stdout
     none = scrapy("dataset", "verify", str(folder.path / "shards"))
     assert none.returncode == 1 and "Traceback" not in none.stderr
 
@@ -223,7 +223,7 @@ def test_a_page_that_is_rejected_at_every_visit_is_no_fault(folder, rejected):
     found = check(folder)
     assert (found.surplus, len(found.superseded)) == ([], 1)
     said = scrapy("dataset", "verify", str(folder.path)).stdout
-    assert "2 records, 1 pages once each, and 1 verdict(s) that a later visit replaced" in said
+    assert "2 records, 1 page once, and 1 verdict that a later visit replaced" in said
 
 
 def test_a_page_rejected_twice_at_its_first_visit_is_there_once_too_often(folder, rejected):
@@ -269,7 +269,7 @@ def test_what_a_dead_worker_left_in_progress_is_named_and_what_a_live_one_writes
     assert "1 unfinished file of workers that died, such as shards/crawl-w1-000000.jsonl.zst.part" in died.stdout
     assert "--fix does it now" in died.stdout
     fixed = scrapy("dataset", "verify", "--fix", str(folder.path)).stdout
-    assert "ok: 1 files, 1 records" in fixed and "died" not in fixed
+    assert "ok: 1 file, 1 record" in fixed and "died" not in fixed
 
 
 def test_notes_of_a_person_beside_the_shards_are_nobodys_business(folder, kept):
@@ -284,4 +284,4 @@ def test_a_description_that_a_person_has_changed_is_called_outdated_and_stops_no
     (folder.path / "croissant.json").write_text(f'{{"distribution": {distribution}}}')
     checked = scrapy("dataset", "verify", folder.path)
     assert "croissant.json and README.md describe an older state of the corpus" in checked.stdout
-    assert checked.stdout.splitlines()[-1].startswith("ok: 1 files, 1 records"), checked.stdout
+    assert checked.stdout.splitlines()[-1].startswith("ok: 1 file, 1 record"), checked.stdout

@@ -167,7 +167,7 @@ def test_a_living_workers_run_is_never_closed(bucket, tmp_path, kept):
     corpus = opened(bucket, tmp_path)
     done = scrapy("dataset", "verify", "--fix", "--close-runs", "--yes", bucket)
     assert done.returncode == 1 and "crawl-w1" in done.stdout and "stays open" in done.stdout
-    assert "1 run(s) without an end" in done.stderr + done.stdout
+    assert "1 run without an end" in done.stderr + done.stdout
     assert [run.writer for run in open_runs(Place(bucket))] == ["crawl-w1"]
     corpus.keep(kept(1))
     corpus.close()

@@ -95,7 +95,7 @@ def test_an_operation_of_another_package_is_one_like_ours(corpus, outside, tmp_p
         2, ["--language: expected a code of two letters"],
     )  # fmt: skip
     none = of_outside(tmp_path, outside, "words", "nothere", "--json")
-    assert (none.code, none.err) == (1, "error: nothere: no manifest.json; expected the CORPUS_DIR of a crawl\n")
+    assert (none.code, none.err) == (1, "error: nothere: there is no such folder; expected the CORPUS_DIR of a crawl\n")
 
 
 def test_an_operation_of_another_package_that_cannot_be_loaded_is_told_and_ours_go_on(corpus, outside, tmp_path):

@@ -39,7 +39,8 @@ def test_a_process_that_ends_well_is_not_started_again():
 
 def test_one_that_dies_is_started_again_and_its_counters_count_on():
     place = Place(
-        "tell(kept=3, fetched=5, fetched_bytes=100, rejected={'quality/x': 2})\nsys.exit(0 if start == 3 else 9)"
+        "tell(kept=3, pages=4, fetched=5, fetched_bytes=100, rejected={'quality/x': 2})\n"
+        "sys.exit(0 if start == 3 else 9)"
     )
     assert place.run() is State.DONE
     assert place.worker.starts == 3
@@ -48,7 +49,8 @@ def test_one_that_dies_is_started_again_and_its_counters_count_on():
         "w-1 | warning: it died (exit code 9); restarting in 0.02 s",
     ]
     whole = together([place.worker])
-    assert (whole.kept, whole.fetched, whole.fetched_bytes, whole.rejected) == (9, 15, 300, {"quality/x": 6})
+    assert (whole.kept, whole.pages, whole.fetched, whole.fetched_bytes) == (9, 12, 15, 300)
+    assert whole.rejected == {"quality/x": 6}
     assert (whole.workers[0].judged, whole.workers[0].restarts, whole.workers[0].state) == (15, 2, "done")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from crawler.number import number_of
 from crawler.observe.diagnose.diagnosis import Diagnosis, Distribution, advice
 from crawler.observe.diagnose.view import ends_of
 from crawler.observe.html import render
@@ -31,7 +32,7 @@ def page(found: Diagnosis) -> str:
         share=(("kept", found.kept), ("not", rejected), ("hold", found.held)),
         legend=f"{found.kept:,} kept, {rejected:,} rejected, {found.held:,} on hold",
         figures=(),
-        footer=f"{found.total:,} documents",
+        footer=number_of(found.total, "document"),
         found=found,
         advice=advice(found),
         figures_of_scores=list(_figures(found.distributions)),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from crawler.scheduler.scheduler import frontier_of
-from crawler.statkeys import KEPT, REPLAY, RESPONSE_BYTES, RESPONSES, rejected_by
+from crawler.statkeys import KEPT, PAGE_REQUESTS, REPLAY, RESPONSE_BYTES, RESPONSES, rejected_by
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -21,8 +21,7 @@ async def counters_of(crawler: Crawler) -> Counters:
     if scheduler is not None:
         frontier = await scheduler.frontier.counts()
         counters.queued, counters.leased, counters.held = frontier.queued, frontier.leased, frontier.held
-    if crawler.engine is not None:
-        counters.domains = sorted(crawler.engine.downloader.slots)
+        counters.domains = scheduler.scopes
     return counters
 
 
@@ -33,6 +32,7 @@ def own_counters(crawler: Crawler) -> Counters:
     assert crawler.stats is not None
     stats = crawler.stats.get_stats()
     return Counters(
+        pages=stats.get(PAGE_REQUESTS, 0),
         fetched=stats.get(RESPONSES, 0),
         fetched_bytes=stats.get(RESPONSE_BYTES, 0),
         kept=stats.get(KEPT, 0),
@@ -47,5 +47,4 @@ def _archives(stats: Mapping[str, Any]) -> ArchiveCounters | None:
 
     if f"{REPLAY}archives" not in stats:
         return None
-    read, before = stats.get(f"{REPLAY}bytes_read", 0), stats.get(f"{REPLAY}bytes_before", 0)
-    return ArchiveCounters(stats.get(f"{REPLAY}records", 0), read, before, stats.get(f"{REPLAY}bytes_total"))
+    return ArchiveCounters(stats.get(f"{REPLAY}bytes_judged", 0), stats.get(f"{REPLAY}bytes_total"))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TICK_SECONDS = 1.0
 MOST_BYTES = 4096  # PIPE_BUF of Linux; POSIX promises 512
-MOST_DOMAINS = 3
+MOST_DOMAINS = 4  # one more than are shown
 MOST_REASONS = 40
 
 

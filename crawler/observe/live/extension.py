@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
+from crawler.config.limits import Limits
 from crawler.observe.live.counted import counters_of
 from crawler.observe.report.summary import summarise
 from crawler.runtime import config_of
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
-
-    from crawler.observe.live.time_left import Limits
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +43,7 @@ class ProgressExtension:
 
         self._crawler, self._corpus_dir = crawler, corpus_dir
         is_live = {"auto": None, "on": True}[mode]
-        self._progress = Progress(on_stderr(), clock=time.monotonic, live=is_live, limits=_limits(crawler.settings))
+        self._progress = Progress(on_stderr(), clock=time.monotonic, live=is_live, limits=Limits.of(crawler.settings))
         self._task: asyncio.Task[None] | None = None
 
     @classmethod
@@ -91,11 +89,3 @@ class ProgressExtension:
                 await asyncio.sleep(TICK_SECONDS)
         except Exception:
             logger.exception("progress is no longer shown; the crawl goes on")
-
-
-def _limits(settings: BaseSettings) -> Limits:
-    """Where Scrapy ends this run: --limit is the first of them."""
-    from crawler.observe.live.time_left import Limits
-
-    kept, fetched = settings.getint("CLOSESPIDER_ITEMCOUNT"), settings.getint("CLOSESPIDER_PAGECOUNT")
-    return Limits(kept, fetched, settings.getfloat("CLOSESPIDER_TIMEOUT"))

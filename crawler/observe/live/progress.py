@@ -16,9 +16,10 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from crawler.number import duration, size
+from crawler.config.limits import Limits
+from crawler.number import duration, number_of, size
 from crawler.observe.live.above import Above
-from crawler.observe.live.time_left import Limits, Moment, TimeLeft
+from crawler.observe.live.time_left import Moment, TimeLeft
 from crawler.observe.outcomes import Outcomes, outcomes
 
 logger = logging.getLogger(__name__)
@@ -28,25 +29,27 @@ QUIET = logging.ERROR
 """The LOG_LEVEL from which on nobody wants to hear how it goes."""
 RATE_SECONDS = 10.0
 TOP_REASONS = 4
+TOP_DOMAINS = 3
 
 
 @dataclass(slots=True)
 class ArchiveCounters:
-    """Where a replay stands: records and bytes read of its archives. total_bytes: None where a server does not say."""
+    """Where a replay stands: bytes of its archives up to the latest verdict, whatever is read ahead.
 
-    records: int = 0
-    read_bytes: int = 0
-    before_bytes: int = 0  # read by an earlier run
+    total_bytes: None where a server does not say.
+    """
+
+    judged_bytes: int = 0
     total_bytes: int | None = None
 
-    def line(self, seconds: float) -> str:
-        """Records, bytes, and how long the rest takes if it goes on as in these seconds."""
-        done = f"{self.records:,} records, {size(self.read_bytes)}"
-        if not self.total_bytes:
-            return f"{done} read"
-        new, left = self.read_bytes - self.before_bytes, max(0, self.total_bytes - self.read_bytes)
-        ahead = f", about {duration(left * seconds / new)} left" if new > 0 and left else ""
-        return f"{done} of {size(self.total_bytes)} read{ahead}"
+    @property
+    def left_bytes(self) -> int:
+        """0 where nobody knows."""
+        return max(0, (self.total_bytes or 0) - self.judged_bytes)
+
+    def line(self) -> str:
+        """How much of how much."""
+        return f"{size(self.judged_bytes)}{f' of {size(self.total_bytes)}' if self.total_bytes else ''} judged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +70,13 @@ class Counters:
 
     queued: int = 0
     leased: int = 0
-    fetched: int = 0
+    pages: int = 0  # requests for pages and sitemaps, whatever answered them
+    fetched: int = 0  # answers to all requests, control files among them
     fetched_bytes: int = 0
     kept: int = 0
     rejected: dict[str, int] = field(default_factory=dict)  # by "stage/reason": all that was not kept
     held: int = 0
-    domains: list[str] = field(default_factory=list)  # in work now
+    domains: list[str] = field(default_factory=list)  # of the URLs that are leased now: politeness scopes, sorted
     archives: ArchiveCounters | None = None  # in a replay
     workers: list[WorkerCounters] = field(default_factory=list)  # of `gristmill work`, whose sums these counts are
 
@@ -120,7 +124,8 @@ class Progress:
         """Show these numbers."""
         now = self._clock()
         _remember(self._history, now, counters.judged)
-        self._left.remember(Moment(now, counters.kept, counters.fetched, counters.queued + counters.leased))
+        if (moment := _moment(counters, now)) is not None:
+            self._left.remember(moment)
         for worker in counters.workers:
             _remember(self._by_worker.setdefault(worker.name, deque()), now, worker.judged)
         if self._live is not None:
@@ -144,11 +149,10 @@ class Progress:
         """The state of the crawl in one line."""
         verdicts = ", ".join(f"{count} {noun}" for noun, count, _ in _verdicts(counters))
         if counters.archives is not None:
-            read = counters.archives.line(self._clock() - self._started)
-            return f"{verdicts}, {read}, {self.rate():.1f} documents/s"
+            return f"{verdicts}, {self._archives(counters.archives)}, {self.rate():.1f} documents/s"
         return (
             f"{verdicts}, {counters.held} on hold, "
-            f"{counters.fetched} fetched, {counters.queued} queued, {counters.leased} in work, "
+            f"{counters.fetched} fetched, {counters.queued} queued, {counters.leased} leased, "
             f"{self.rate():.1f} pages/s, {self._left.sentence()}{_in_short(counters.workers)}"
         )
 
@@ -167,13 +171,17 @@ class Progress:
         if reasons := sorted(rejected.items(), key=lambda item: (-item[1], item[0]))[:TOP_REASONS]:
             lines.append(_dim("  rejected  " + "   ".join(f"{name} {count:,}" for name, count in reasons)))
         if counters.archives is not None:
-            lines.append(_dim("  archives  " + counters.archives.line(now - self._started)))
+            lines.append(_dim("  archives  " + self._archives(counters.archives)))
         if counters.workers:
             lines.append(self._workers(counters.workers, now))
         if counters.domains:
-            more = f" +{len(counters.domains) - 3}" if len(counters.domains) > 3 else ""
-            lines.append(_dim("  in work   " + ", ".join(counters.domains[:3]) + more))
+            more = ["…"] if len(counters.domains) > TOP_DOMAINS else []
+            lines.append(_dim("  domains   " + ", ".join(counters.domains[:TOP_DOMAINS] + more)))
         return Group(*lines)
+
+    def _archives(self, archives: ArchiveCounters) -> str:
+        left = self._left.seconds()
+        return archives.line() + (f", about {duration(left)} left" if left is not None and archives.left_bytes else "")
 
     def _workers(self, workers: list[WorkerCounters], now: float) -> Table:
         """A line each: what it does, how fast, and what it takes of the machine."""
@@ -205,6 +213,14 @@ def _verdicts(counters: Counters) -> list[tuple[str, int, str]]:
     always = [("kept", counters.kept, "green"), ("rejected", found.rejections, "yellow")]
     others = [("for review", found.for_review, "magenta"), ("unchanged", found.unchanged, "blue")]
     return always + [each for each in others if each[1]]
+
+
+def _moment(counters: Counters, now: float) -> Moment | None:
+    """None while a replay has no verdict yet: to load its models is no pace. Its archives are its queue."""
+    if counters.archives is None:
+        return Moment(now, counters.kept, counters.pages, counters.queued + counters.leased)
+    begun = counters.kept or counters.rejected
+    return Moment(now, counters.kept, 0, counters.archives.left_bytes) if begun else None
 
 
 def _dim(line: str) -> Text:
@@ -239,5 +255,5 @@ def _in_short(workers: list[WorkerCounters]) -> str:
     working = sum(worker.state == "working" for worker in workers)
     cores, memory = sum(worker.cores for worker in workers), sum(worker.memory for worker in workers)
     restarts = sum(worker.restarts for worker in workers)
-    again = f", {restarts} restarts" if restarts else ""
+    again = f", {number_of(restarts, 'restart')}" if restarts else ""
     return f", {working} of {len(workers)} workers, {cores:.1f} cores, {size(memory)}{again}"

@@ -1,10 +1,11 @@
-"""How long a crawl still takes: by its limits and its pace, and an honest "unknown" where neither says it."""
+"""How long a crawl or a replay still takes, by its limits and its pace; an honest "unknown" where neither says it."""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
 
+from crawler.config.limits import Limits
 from crawler.number import duration
 
 WINDOW_SECONDS = 60.0
@@ -14,21 +15,13 @@ FIRST_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Where this run ends at the latest; 0 = no limit. kept: documents; fetched: answers; seconds: since its start."""
-
-    kept: int = 0
-    fetched: int = 0
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Moment:
-    """Where a run stands. open: URLs in the queue and in work, of all workers. at: monotonic seconds."""
+    """Where a run stands. pages: requests for pages; open: URLs in the queue and leased, of all workers; of a replay
+    the bytes that are not judged. at: monotonic seconds."""
 
     at: float
     kept: int
-    fetched: int
+    pages: int
     open: int
 
 
@@ -49,15 +42,21 @@ class TimeLeft:
         """Such as `about 3 min 20 s left`, or why nobody can say it."""
         if not self._moments:
             return "time left: not known yet"
-        left = [seconds for seconds in (*self._by_limits(), self._by_queue()) if seconds is not None]
-        if left:
-            return f"about {duration(max(0.0, min(left)))} left"
+        if (left := self.seconds()) is not None:
+            return f"about {duration(left)} left"
         first, last = self._moments[0], self._moments[-1]
-        if not last.open and last.fetched:
+        if not last.open and last.pages:
             return "the queue is empty"
         if last.at - first.at < FIRST_SECONDS:
             return "time left: not known yet"
         return f"time left: unknown, the queue {'grows' if last.open > first.open else 'does not get shorter'}"
+
+    def seconds(self) -> float | None:
+        """Until the nearest end; None where nobody can say it."""
+        if not self._moments:
+            return None
+        left = [seconds for seconds in (*self._by_limits(), self._by_queue()) if seconds is not None]
+        return max(0.0, min(left)) if left else None
 
     def _by_limits(self) -> list[float | None]:
         last = self._moments[-1]
@@ -65,7 +64,7 @@ class TimeLeft:
         return [
             seconds - (last.at - self._started) if seconds else None,
             self._until(self._limits.kept, last.kept, self._moments[0].kept),
-            self._until(self._limits.fetched, last.fetched, self._moments[0].fetched),
+            self._until(self._limits.pages, last.pages, self._moments[0].pages),
         ]
 
     def _until(self, limit: int, now: int, before: int) -> float | None:

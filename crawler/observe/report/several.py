@@ -36,11 +36,13 @@ _LISTS: dict[str, Callable[[Summary], Mapping[str, int]]] = {
 
 
 def together(found: Sequence[Summary]) -> dict[str, Any]:
-    """The sums, for a program: each count, the bytes fetched, and the lists of names with their counts."""
+    """The sums, for a program: each count, the bytes fetched (None where a crawl was cut off before they were noted),
+    and the lists of names with their counts."""
     sums: dict[str, Any] = {
         name.partition(",")[0].replace(" ", "_"): sum(map(of, found)) for name, of in _COUNTS.items()
     }
-    sums["fetched_bytes"] = sum(summary.fetched_bytes or 0 for summary in found)
+    known = not any(summary.uncounted for summary in found)
+    sums["fetched_bytes"] = sum(summary.fetched_bytes or 0 for summary in found) if known else None
     lists = {"domains": "Kept, by domain", "languages": "Kept, by language", "licences": "Kept, by licence",
              "rejections": "Rejected, by reason"}  # fmt: skip
     return sums | {name: dict(_added(found, _LISTS[title]).most_common()) for name, title in lists.items()}
@@ -54,8 +56,9 @@ def show(found: Sequence[Summary], console: Console) -> None:
         console.print(Text(f"   {summary.standing}", "dim"))
     room = max(1, (console.width - _NAME - _GAP) // (_COLUMN + _GAP) - 1)
     rows = [(name, [f"{of(each):,}" for each in found], f"{sum(map(of, found)):,}") for name, of in _COUNTS.items()]
-    fetched = [each.fetched_bytes or 0 for each in found]
-    rows.append(("fetched", [size(each) for each in fetched], size(sum(fetched))))
+    uncounted = sum(each.uncounted for each in found)
+    of_each = [_more_than(each.fetched_bytes or 0, each.uncounted) for each in found]
+    rows.append(("fetched", of_each, _more_than(sum(each.fetched_bytes or 0 for each in found), uncounted)))
     _print("", rows, room, console)
     for title, of in _LISTS.items():
         sums = _added(found, of)
@@ -66,7 +69,14 @@ def show(found: Sequence[Summary], console: Console) -> None:
     console.print()
     if (hidden := len(found) - room) > 0:
         console.print(f"{number_of(hidden, 'more corpus', 'more corpora')}: a wider terminal, or --json", style="dim")
+    if uncounted:
+        crawls = number_of(uncounted, "crawl was", "crawls were")
+        console.print(f"> {crawls} cut off before it was noted what was fetched.", style="dim", highlight=False)
     console.print(TWICE, style="dim", highlight=False)
+
+
+def _more_than(fetched: int, uncounted: int) -> str:
+    return f"{'> ' if uncounted else ''}{size(fetched)}"
 
 
 def _added(found: Sequence[Summary], of: Callable[[Summary], Mapping[str, int]]) -> Counter[str]:

@@ -12,6 +12,7 @@ from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.growing import with_growing
 from crawler.dataset.verdicts import not_kept, stands_now, told_by, visited_again
 from crawler.document import DropReason, Reason
+from crawler.number import number_of
 from crawler.observe.reasons import order
 from crawler.observe.report.browser import drawn_shares, missed
 from crawler.observe.report.quarantine import quarantined_of
@@ -28,6 +29,8 @@ from crawler.storage.types import Entry, Manifest, Run
 WITHHELD = "Held for review, by language"
 UNCOVERED = "Kept without name redaction (PII_UNCOVERED): no model in PII_MODELS"
 """Titles of pages in languages that no model reads."""
+_MADE_OF = ("selected_from", "deduplicated_from", "merged_from", "judged_from")
+"""Of a run that took its records from other corpora: it fetched nothing."""
 _BANDS = ((0, 10), (10, 16), (16, SCORE_BINS))
 """Bins of a confidence that are one line of the report: to look at, to know of, to trust."""
 
@@ -84,6 +87,7 @@ class Summary:
     seconds: float  # with at least one worker at work
     fetched: int | None  # responses, where the runs counted them
     fetched_bytes: int | None
+    uncounted: int  # crawls that were cut off before they had told what they fetched
     unchanged: int = 0  # visits that found a page as it was
     once_held: int = 0  # records of holds that earlier runs left open
     recrawl: Recrawl | None = None  # the latest run, where it was one
@@ -118,6 +122,11 @@ class Summary:
         return ", ".join(name for name, count in counts.items() if count) or "rejected"
 
     @property
+    def cut_off(self) -> str:
+        """Of which crawls the bytes fetched are not known; empty where of none."""
+        return f"without {number_of(self.uncounted, 'crawl')} cut off" if self.uncounted else ""
+
+    @property
     def pages_per_second(self) -> float | None:
         """Documents with a final verdict per second of work; None before the first run has ended."""
         return self.judged / self.seconds if self.seconds > 0 else None
@@ -132,7 +141,7 @@ class Summary:
     @property
     def annotated(self) -> str:
         """The title of `annotations`."""
-        return f"Annotations, of {self.kept:,} documents kept"
+        return f"Annotations, of {number_of(self.kept, 'document')} kept"
 
     def unread_by_model(self, counts: dict[str, int]) -> str:
         """What stands behind the title of what the learned extractor said of kept documents: of how many it did not."""
@@ -185,6 +194,7 @@ def summarise(corpus_dir: str, *, growing: bool = False) -> Summary:
         seconds=seconds_at_work(runs),
         fetched=_counted(runs, RESPONSES),
         fetched_bytes=_counted(runs, RESPONSE_BYTES),
+        uncounted=sum(map(_is_uncounted, runs)),
         unchanged=out.unchanged,
         once_held=out.once_held,
         recrawl=recrawl_of(runs),
@@ -290,6 +300,14 @@ def _folder(place: Place, name: str, files: list[Entry]) -> Folder:
 
 def _times(entries: list[Entry], key: Literal["first_crawled_at", "last_crawled_at"]) -> Iterable[str]:
     return (moment for entry in entries if entry["kind"] != ARCHIVE and (moment := entry[key]))
+
+
+def _is_uncounted(run: Run) -> bool:
+    """A crawl notes its counters (`area/noun`) now and then and at its end; one that was killed before has only those
+    of its files."""
+    is_made = any(name in run for name in _MADE_OF)
+    is_over = run["ended"] is not None and run.get("kind", "crawl") == "crawl"
+    return is_over and not is_made and not any("/" in name for name in run["counters"])
 
 
 def _counted(runs: list[Run], name: str) -> int | None:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.dataset.spreadsheet import harmless
+from crawler.number import number_of
 from crawler.observe.report.accounts import Books
 from crawler.observe.report.figures import FIGURES, PII, figure_of
 
@@ -105,7 +106,7 @@ def notes(books: Books, by: str, top: int | None, left_out: int) -> list[str]:
     if (count := len(books.groups[by])) > len(books.groups[by][:top]):
         found.append(f"{count - len(books.groups[by][:top]):,} more: --top {count}")
     if left_out:
-        found.append(f"{left_out} more column{'s' if left_out > 1 else ''}: a wider terminal, or --format csv")
+        found.append(f"{number_of(left_out, 'more column')}: a wider terminal, or --format csv")
     if by != "batch" and any(account.spent.requests or account.spent.cpu_seconds for account in books.groups[by]):
         found.append("≈ recorded by run only: this group's share, by requests, pages read and pages drawn")
     return found

@@ -190,8 +190,9 @@ def _folder_table(summary: Summary) -> Table:
             notes.append(f"{size(folder.uncompressed)} uncompressed")
         if folder.growing:
             notes.append(f"{folder.growing} in progress" + ("" if summary.unsealed else ", not counted yet"))
-        files = f"{_n(folder.files)} file" + ("" if folder.files == 1 else "s")
-        table.add_row(folder.name + "/", files, size(folder.size), Text(", ".join(notes), "dim"))
+        table.add_row(
+            folder.name + "/", number_of(folder.files, "file"), size(folder.size), Text(", ".join(notes), "dim")
+        )
     table.add_row("manifest.json", "", "", Text("hashes, counts, versions and runs", "dim"))
     return table
 

@@ -150,8 +150,8 @@ def _figures(summary: Summary) -> Iterator[tuple[str, str]]:
     yield _n(len(summary.languages)), "languages"
     if summary.pages_per_second is not None:
         yield f"{summary.pages_per_second:.1f}", f"pages/s over {duration(summary.seconds)}"
-    if summary.fetched_bytes is not None:
-        yield size(summary.fetched_bytes), "fetched"
+    if summary.fetched_bytes is not None or summary.uncounted:
+        yield size(summary.fetched_bytes or 0), ", ".join(filter(None, ("fetched", summary.cut_off)))
 
 
 def _tables(summary: Summary) -> Iterator[_Table]:

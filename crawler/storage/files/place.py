@@ -140,8 +140,9 @@ class Place:
             if self.is_bare():
                 raise StorageError(f"{self.url}: no {MANIFEST} yet, and nothing else: no crawl has written here so far")
             lost = not self.remote and any((self.root / folder).is_dir() for folder in (LEDGERS, SHARDS))
-            way = self._way(MANIFEST) if lost else "expected the CORPUS_DIR of a crawl"
-            raise StorageError(f"{self.url}: no {MANIFEST}; {way}")
+            if not lost:
+                raise StorageError(self.no_corpus(f"no {MANIFEST}"))
+            raise StorageError(f"{self.url}: no {MANIFEST}; {self._way(MANIFEST)}")
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             found = content.get("format") if isinstance(content, dict) else None
             raise StorageError(
@@ -186,6 +187,11 @@ class Place:
             raise StorageError(
                 f"{self.url}: `{said}` is at work or was cut off here: remove the folder, and run it again"
             )
+
+    def no_corpus(self, lacking: str) -> str:
+        """A sentence where this is no corpus. lacking: what is not there, although the folder is."""
+        is_missing = not self.remote and not self.root.exists()
+        return f"{self.url}: {'there is no such folder' if is_missing else lacking}; expected the CORPUS_DIR of a crawl"
 
     def is_bare(self) -> bool:
         """True for the empty folders of a corpus on this machine: a crawl has just begun, or never got further."""

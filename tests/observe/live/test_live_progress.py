@@ -71,7 +71,7 @@ def test_without_a_terminal_nothing_is_drawn_and_a_line_is_logged_every_thirty_s
     progress.stop()
     assert console.file.getvalue() == ""
     assert len(caplog.messages) == 2
-    assert "7 kept, 4 rejected, 2 on hold, 12 fetched, 40 queued, 3 in work" in caplog.messages[0]
+    assert "7 kept, 4 rejected, 2 on hold, 12 fetched, 40 queued, 3 leased" in caplog.messages[0]
 
 
 def test_on_a_terminal_the_numbers_are_drawn_and_removed_at_the_end(clock):

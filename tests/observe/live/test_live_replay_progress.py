@@ -1,4 +1,4 @@
-"""A long replay says how far it is and, where the sizes are known, how long the rest takes."""
+"""A long replay says how much is judged and, where the sizes are known, how long the rest takes."""
 
 import io
 
@@ -7,25 +7,56 @@ from rich.console import Console
 from crawler.observe.live.progress import ArchiveCounters, Counters, Progress
 
 
-def test_the_time_left_follows_the_bytes_this_run_has_read():
-    counters = ArchiveCounters(records=1200, read_bytes=3_000_000, before_bytes=1_000_000, total_bytes=9_000_000)
-    assert counters.line(60.0) == "1,200 records, 3.0 MB of 9.0 MB read, about 3 min 00 s left"
+def said(*moments, width=100):
+    """The last line of a log after such moments: second, kept, judged bytes, all bytes."""
+    now = [0.0]
+    progress = Progress(Console(file=io.StringIO(), width=width), clock=lambda: now[0])
+    progress.start()
+    counters = Counters()
+    for second, kept, judged, total in moments:
+        now[0] = second
+        counters = Counters(kept=kept, archives=ArchiveCounters(judged, total))
+        progress.tick(counters)
+    return progress.line(counters)
 
 
-def test_without_sizes_or_before_the_first_byte_no_time_is_promised():
-    assert ArchiveCounters(5, 2000).line(10.0) == "5 records, 2.0 kB read"
-    assert ArchiveCounters(0, 1000, 1000, 9000).line(10.0) == "0 records, 1.0 kB of 9.0 kB read"
-    assert ArchiveCounters(9, 9000, 0, 9000).line(10.0) == "9 records, 9.0 kB of 9.0 kB read"
+def test_the_time_left_follows_the_bytes_that_are_judged():
+    line = said((0.0, 1, 1_000_000, 9_000_000), (20.0, 50, 3_000_000, 9_000_000))
+    assert "3.0 MB of 9.0 MB judged, about 1 min 00 s left" in line
+
+
+def test_the_pace_is_that_of_the_last_minute():
+    slow = [(float(n), 1 + n, 1000 * n, 9_000_000) for n in range(300)]
+    fast = [(300.0 + n, 300 + n, 3_000_000 + 50_000 * n, 9_000_000) for n in range(61)]
+    assert "about 1 min 00 s left" in said(*slow, *fast)
+
+
+def test_the_minutes_until_the_models_are_loaded_are_no_pace():
+    loading = [(float(n), 0, 0, 8_000_000) for n in range(120)]
+    judging = [(120.0 + n, 1 + n, 100_000 * n, 8_000_000) for n in range(41)]
+    assert "left" not in said(*loading, *judging[:5])
+    assert "4.0 MB of 8.0 MB judged, about 40.0 s left" in said(*loading, *judging)
+
+
+def test_what_an_earlier_run_has_judged_is_done_and_no_pace():
+    line = said((0.0, 1, 5_000_000, 9_000_000), (20.0, 2, 6_000_000, 9_000_000))
+    assert "6.0 MB of 9.0 MB judged, about 1 min 00 s left" in line
+
+
+def test_without_sizes_without_progress_and_at_the_end_no_time_is_promised():
+    assert said((0.0, 1, 0, None), (20.0, 5, 2000, None)).startswith("5 kept, 0 rejected, 2.0 kB judged, ")
+    assert "1.0 kB of 9.0 kB judged, 0" in said((0.0, 1, 1000, 9000), (20.0, 1, 1000, 9000))
+    assert "9.0 kB of 9.0 kB judged, 0" in said((0.0, 1, 1000, 9000), (20.0, 9, 9000, 9000)).replace("0.4", "0")
 
 
 def test_a_replay_is_shown_with_its_archives_and_without_a_queue():
     now = iter(float(n) for n in range(100))
     screen = io.StringIO()
     progress = Progress(Console(file=screen, force_terminal=True, width=100), clock=lambda: next(now))
-    counters = Counters(kept=7, archives=ArchiveCounters(9, 4000, 0, 8000))
+    counters = Counters(kept=7, archives=ArchiveCounters(4000, 8000))
     progress.start()
     progress.tick(counters)
     line = progress.line(counters)
     progress.stop()
-    assert "archives  9 records, 4.0 kB of 8.0 kB read" in screen.getvalue()
-    assert line.startswith("7 kept, 0 rejected, 9 records") and "queued" not in line
+    assert "archives  4.0 kB of 8.0 kB judged" in screen.getvalue()
+    assert line.startswith("7 kept, 0 rejected, 4.0 kB of 8.0 kB judged") and "queued" not in line

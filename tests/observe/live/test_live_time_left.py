@@ -4,8 +4,9 @@ import io
 
 from rich.console import Console
 
+from crawler.config.limits import Limits
 from crawler.observe.live.progress import Counters, Progress
-from crawler.observe.live.time_left import Limits, Moment, TimeLeft
+from crawler.observe.live.time_left import Moment, TimeLeft
 from crawler.observe.outcomes import outcomes
 
 
@@ -31,7 +32,7 @@ def test_a_limit_of_kept_documents_counts_even_while_the_queue_grows():
 
 def test_the_nearest_of_several_ends_is_named():
     assert after(Limits(kept=100, seconds=25.0), (0.0, 0, 0, 4), (20.0, 40, 60, 900)) == "about 5.0 s left"
-    assert after(Limits(fetched=100), (0.0, 0, 0, 4000), (20.0, 40, 90, 3000)) == "about 2.2 s left"
+    assert after(Limits(pages=100), (0.0, 0, 0, 4000), (20.0, 40, 90, 3000)) == "about 2.2 s left"
 
 
 def test_nothing_is_promised_from_the_first_seconds_or_of_a_limit_that_does_not_come_nearer():

@@ -11,7 +11,7 @@ from rich.console import Console
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.observe import write as report
-from crawler.observe.report import terminal
+from crawler.observe.report import several, terminal
 from crawler.observe.report.spans import seconds_at_work
 from crawler.observe.report.summary import summarise
 from crawler.observe.report.webpage import page
@@ -126,6 +126,41 @@ def test_on_hold_is_what_the_latest_run_has_left_and_not_what_earlier_ones_did(f
     assert (found.held, found.once_held, found.rejected, found.holds) == (0, 3, 2, [])
     assert found.not_kept == "rejected, once on hold"
     assert "On hold" not in shown(found) and "try the" not in shown(found) and "On hold" not in page(found)
+
+
+def cut_off(folder, worker):
+    """A crawl that was killed: a file of it was sealed, nothing that only the crawl knows was noted."""
+    corpus = Corpus(from_mapping({"CORPUS_DIR": folder, "WORKER_ID": worker}))
+    corpus.open()
+    url = f"https://c.test/{worker}"
+    corpus.keep(record_of(document(1, url=url, canonical_url=url)))
+    corpus.close()
+    return summarise(folder)
+
+
+def test_a_crawl_that_was_killed_before_it_noted_what_it_fetched_is_not_said_to_have_fetched_nothing(folder):
+    assert (summarise(folder).uncounted, "cut off" in page(summarise(folder))) == (0, False)
+    found = cut_off(folder, "w2")
+    assert (found.uncounted, found.fetched_bytes) == (1, 6000)
+    assert "fetched, without 1 crawl cut off" in page(found)
+    assert "fetched, without 2 crawls cut off" in page(cut_off(folder, "w3"))
+
+
+def test_several_corpora_say_of_which_the_bytes_fetched_are_only_known_in_part(folder, tmp_path):
+    whole, killed = summarise(folder), cut_off(str(tmp_path / "killed"), "w2")
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    several.show([whole, killed], console)
+    said = console.file.getvalue()
+    assert re.search(r"^fetched +6\.0 kB +> 0 B +> 6\.0 kB$", said, re.MULTILINE), said
+    assert "> 1 crawl was cut off before it was noted what was fetched." in said
+    assert several.together([whole, killed])["fetched_bytes"] is None
+    assert several.together([whole, whole])["fetched_bytes"] == 12_000
+
+
+def test_a_corpus_that_was_made_of_others_has_fetched_nothing_and_lost_no_count(folder, tmp_path):
+    done = scrapy("dataset", "select", "--language", "de", "--out", str(tmp_path / "made"), folder)
+    assert done.returncode == 0, done.stderr
+    assert summarise(str(tmp_path / "made")).uncounted == 0
 
 
 def test_what_stands_beside_a_domain_is_what_there_is(folder, tmp_path):

@@ -1,0 +1,35 @@
+"""Where a run ends at the latest: Scrapy's limits, of which `--limit` is the first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Numbers(Protocol):
+    """Settings that are read as numbers, as Scrapy's are."""
+
+    def getint(self, name: str) -> int:
+        """A whole number; 0 where it is not set."""
+
+    def getfloat(self, name: str) -> float:
+        """A number; 0.0 where it is not set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """0 = no limit. kept: documents; pages: requests for pages and sitemaps, whatever answers them; seconds: since the
+    start of the run."""
+
+    kept: int = 0
+    pages: int = 0
+    seconds: float = 0.0
+
+    @classmethod
+    def of(cls, settings: Numbers, workers: int = 1) -> Limits:
+        """Those of so many workers together: each ends by its own counts."""
+        return cls(
+            workers * settings.getint("CLOSESPIDER_ITEMCOUNT"),
+            workers * settings.getint("CLOSESPIDER_PAGECOUNT"),
+            settings.getfloat("CLOSESPIDER_TIMEOUT"),
+        )
