@@ -26,6 +26,8 @@ def announce(
     lines += [f"  {url}: {', '.join(sorted(kinds))}" for url, kinds in sorted((pages or {}).items())]
     kept, rejected = number_of(found.kept, "kept document"), number_of(found.rejected, "rejected document")
     lines.append(f"  {kept} ({number_of(found.words, 'word')}): the records go")
+    if found.held:
+        lines.append(f"  {number_of(found.held, 'held page')}: the records go")
     lines.append(f"  {rejected}: the records stay, text in {found.with_text:,} of them goes")
     lines.append(f"  {number_of(found.raw, 'raw page')} in the archive: their bytes go{_files(found)}")
     if found.copies:
@@ -43,7 +45,8 @@ def announce(
 def summary(done: Withdrawn, notes: list[str]) -> str:
     """What a withdrawal did."""
     rewritten, found = done.rewritten, done.found
-    gone = f"{number_of(found.kept, 'document')} and {number_of(rewritten.erased, 'raw page')} are gone"
+    held = f", {number_of(found.held, 'held page')}" if found.held else ""
+    gone = f"{number_of(found.kept, 'document')}{held} and {number_of(rewritten.erased, 'raw page')} are gone"
     lines = [f"corpus version {rewritten.version}: {gone}"]
     if done.refused:
         lines.append(f"{', '.join(sorted(done.refused))}: never requested again for this corpus")

@@ -215,6 +215,7 @@ def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str, deri
     holdings: list[Holding] = derived.holdings if derived else []
     facts = {
         "kept": done.found.kept,
+        "held": done.found.held,
         "rejected": done.found.rejected,
         "raw": done.rewritten.erased,
         "refused": sorted(done.refused),
@@ -236,6 +237,7 @@ def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str, deri
 
 REMOVED: Fields = {
     "kept": ("integer", "kept documents whose records were removed"),
+    "held": ("integer", "pages that waited for a person, whose records were removed"),
     "rejected": ("integer", "rejected documents whose text was removed"),
     "raw": ("integer", "raw pages removed from the archive"),
     "refused": ("list of string", "domains that later crawls into this corpus do not request"),
@@ -259,7 +261,7 @@ WITHDRAWN: Fields = {
 }
 """Fields of an answer that tells of a withdrawal."""
 NOTHING: dict[str, Any] = {
-    **dict.fromkeys(("kept", "rejected", "raw"), 0),
+    **dict.fromkeys(("kept", "held", "rejected", "raw"), 0),
     **{name: [] for name in ("refused", "removed_files", "pages", "copies", "unknown", "still_held")},
     **dict.fromkeys(("corpus_version", "forgotten", "entry", "undone")),
     "images": {},

@@ -87,7 +87,8 @@ def _tag(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # nee
 
 def _lineage(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # needs no settings
     """Back to the archive, forward to every version. Raises: WrongCall, StorageError."""
-    from crawler.dataset.registry.holdings import Wanted, trace
+    from crawler.dataset.entries import Wanted
+    from crawler.dataset.registry.holdings import trace
     from crawler.observe.withdrawn import still_held
     from crawler.urls.canonicalize import canonicalize
 

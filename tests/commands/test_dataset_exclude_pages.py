@@ -76,6 +76,18 @@ def test_a_page_goes_with_its_copies_from_records_and_archive_and_nobody_was_at_
     assert lineage(corpus.path).code == 0
 
 
+def test_a_page_that_is_held_is_counted_as_held_and_its_record_goes(corpus, capsys):
+    more = Letters(corpus.path, "w2")
+    more.hold(f"{SITE}/held", prose(200, 70))
+    more.close()
+    done = remove(corpus, "--url", f"{SITE}/held")
+    assert (done["kept"], done["held"], done["rejected"]) == (0, 1, 0)
+    said = capsys.readouterr().out
+    assert "1 held page: the records go" in said and "0 rejected documents" in said
+    assert "0 documents, 1 held page and 1 raw page are gone" in said
+    assert prose(200, 70).encode() not in corpus.everything() and healthy(corpus)
+
+
 def test_with_the_address_alone_copies_stay(corpus):
     done = remove(corpus, "--url", LETTER, "--address-only")
     assert (done["kept"], done["copies"]) == (1, [])

@@ -17,12 +17,12 @@ from typing import Any
 import orjson
 
 from crawler.dataset.concerned import raw_pages
+from crawler.dataset.entries import Wanted
 from crawler.dataset.export_formats import INDEX_FILE, read_mds
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.behind import corpora_behind, refusals_of
 from crawler.dataset.registry.derived import CHUNKS, is_corpus, standing_hash, versions_in
 from crawler.dataset.rewrite import read_files
-from crawler.dataset.withdrawals import covers
 from crawler.storage.archive.cdxj import scan
 from crawler.storage.corpus.registry import Child, Registry, Version, child_path, place_of
 from crawler.storage.files.columns import arrow
@@ -38,20 +38,6 @@ IMAGE_ROWS = "rows/"
 """Folder of Parquet in a data set of images (`crawler/images`)."""
 _MAX_JSON = 64 * 2**20
 """Bytes of one record in a tar."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A page by its URLs or doc_id, or domains with their subdomains; neither: what was withdrawn."""
-
-    names: frozenset[str] = frozenset()
-    domains: frozenset[str] = frozenset()
-
-    def matches(self, record: Record) -> bool:
-        """True for a record of the page, or of the domains."""
-        if self.names & {record.get("url"), record.get("canonical_url"), record.get("doc_id")}:
-            return True
-        return bool(self.domains) and covers(self.domains, record.get("url") or "")
 
 
 @dataclass(slots=True)
