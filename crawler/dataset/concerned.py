@@ -174,17 +174,23 @@ def folders_of_records(place: Place) -> tuple[str, ...]:
     return tuple(sorted({entry["kind"] for entry in place.manifest()["files"]} - {ARCHIVE, ANNOTATIONS}))
 
 
-def raw_pages(place: Place) -> Iterator[tuple[str, list[str]]]:
-    """Each archive of a corpus, and the address of each raw page in it, by its index; where that is lost or damaged, by
-    itself. Raises: StorageError where neither can be read.
+def raw_pages(place: Place, *, audit: bool = False) -> Iterator[tuple[str, list[str]]]:
+    """Each archive of a corpus, and the address of each raw page in it, by its index; where that is lost or damaged,
+    and for an audit, by itself. A revisit record has no page. Raises: StorageError where it cannot be read.
     """
     for entry in read_files(place, (ARCHIVE,)):
-        try:
-            urls = list(urls_in(place.content(index_of(entry["path"]))))
-        except (OSError, ValueError, KeyError):
+        urls = None if audit else _indexed(place, entry["path"])
+        if urls is None:
             with place.open_listed(entry["path"]) as file, disk(entry["path"]):
                 urls = [page.url for page in scan(file) if not page.revisit]
         yield entry["path"], urls
+
+
+def _indexed(place: Place, archive: str) -> list[str] | None:
+    try:
+        return list(urls_in(place.content(index_of(archive))))
+    except (OSError, ValueError, KeyError):
+        return None
 
 
 @dataclass(slots=True)

@@ -89,7 +89,7 @@ def _lineage(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  #
     """Back to the archive, forward to every version. Raises: WrongCall, StorageError."""
     from crawler.dataset.entries import Wanted
     from crawler.dataset.registry.holdings import trace
-    from crawler.observe.withdrawn import still_held
+    from crawler.observe.withdrawn import left_to_do
     from crawler.urls.canonicalize import canonicalize
 
     if bool(opts.page) + bool(opts.domain) + opts.withdrawn != 1:
@@ -108,7 +108,7 @@ def _lineage(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  #
         "raw": [{"folder": raw.folder, "path": raw.path, "pages": raw.pages} for raw in found.raw],
     }
     lines = [*_origin_lines(origin), *_trace_lines(found)]
-    return Answer(facts, lines, [*found.unread, *still_held(found.holdings), *_raw_held(found)])
+    return Answer(facts, lines, list(left_to_do(found)))
 
 
 def _origin(opts: argparse.Namespace) -> dict[str, Any] | None:
@@ -159,17 +159,6 @@ def _trace_lines(found: Trace) -> Iterator[str]:
             yield f"  {held.path}: {held.documents:,} documents{gone}, {held.decisions:,} decisions without text"
     if not found.holdings:
         yield "no version holds any of it"
-
-
-def _raw_held(found: Trace) -> Iterator[str]:
-    from crawler.observe.withdrawn import still_behind
-
-    yield from still_behind(found.raw)
-    for raw in (raw for raw in found.raw if raw.own):
-        yield (
-            f"{raw.folder}/{raw.path}: still holds {raw.pages:,} withdrawn raw pages; run `gristmill dataset exclude "
-            f"--again {raw.folder}`"
-        )
 
 
 VERSION: Fields = {

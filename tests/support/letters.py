@@ -11,6 +11,7 @@ from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason, Exchange, Reason
 from crawler.documents.begin import begin
 from crawler.stages.fingerprint import FingerprintStage
+from crawler.storage.archive.records import Referred
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.records import holding_of, record_of, rejection_of
 from tests.support.syllables import prose
@@ -67,6 +68,12 @@ class Letters:
             place = self._corpus.archive(_exchange(url, body.encode(), when))
             doc.warc_file, doc.warc_record_id, doc.warc_offset = place.file, place.record_id, place.offset
         return doc
+
+    def revisit(self, url: str, of: str) -> None:
+        """A raw record of this address that only says: the bytes are those of another one."""
+        exchange = _exchange(url, b"", 0)
+        self._corpus.archive_revisit(exchange, Referred(of))
+        self._corpus.commit()
 
     def close(self) -> None:
         self._corpus.close()
