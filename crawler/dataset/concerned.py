@@ -14,7 +14,7 @@ from crawler.dataset.withdrawals import NOT_GIVEN, PageLine, Reach, WishLine, co
 from crawler.storage.archive.cdxj import index_of, scan, urls_in
 from crawler.storage.files.journal import disk
 from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, SHARDS, Place
-from crawler.storage.files.records import TEXT_FIELDS, Record
+from crawler.storage.files.records import TEXT_FIELDS, Record, is_held
 from crawler.storage.files.shards import read_records
 from crawler.times import rfc3339
 from crawler.urls.canonicalize import host_of
@@ -96,6 +96,7 @@ class Concerned:
 
     kept: int = 0
     words: int = 0
+    held: int = 0  # records of pages that wait for a person
     rejected: int = 0
     with_text: int = 0  # rejected records that carry text
     archived: int = 0  # records of both kinds that point into the archive
@@ -114,7 +115,7 @@ class Concerned:
     @property
     def nothing(self) -> bool:
         """True where no text and no raw page is left to take away."""
-        return not (self.kept or self.with_text or self.archived or self.raw)
+        return not (self.kept or self.held or self.with_text or self.archived or self.raw)
 
 
 _MOST_ALIKE = 2_000
@@ -173,17 +174,23 @@ def folders_of_records(place: Place) -> tuple[str, ...]:
     return tuple(sorted({entry["kind"] for entry in place.manifest()["files"]} - {ARCHIVE, ANNOTATIONS}))
 
 
-def raw_pages(place: Place) -> Iterator[tuple[str, list[str]]]:
-    """Each archive of a corpus, and the address of each raw page in it, by its index; where that is lost or damaged, by
-    itself. Raises: StorageError where neither can be read.
+def raw_pages(place: Place, *, audit: bool = False) -> Iterator[tuple[str, list[str]]]:
+    """Each archive of a corpus, and the address of each raw page in it, by its index; where that is lost or damaged,
+    and for an audit, by itself. A revisit record has no page. Raises: StorageError where it cannot be read.
     """
     for entry in read_files(place, (ARCHIVE,)):
-        try:
-            urls = list(urls_in(place.content(index_of(entry["path"]))))
-        except (OSError, ValueError, KeyError):
+        urls = None if audit else _indexed(place, entry["path"])
+        if urls is None:
             with place.open_listed(entry["path"]) as file, disk(entry["path"]):
                 urls = [page.url for page in scan(file) if not page.revisit]
         yield entry["path"], urls
+
+
+def _indexed(place: Place, archive: str) -> list[str] | None:
+    try:
+        return list(urls_in(place.content(index_of(archive))))
+    except (OSError, ValueError, KeyError):
+        return None
 
 
 @dataclass(slots=True)
@@ -245,6 +252,8 @@ def _count(found: Concerned, record: Record, *, kept: bool) -> None:
         found.words += record.get("word_count") or 0
         found.domains[record.get("domain") or ""] += 1
         found.licences[record.get("license_tag") or "none"] += 1
+    elif is_held(record):
+        found.held += 1
     else:
         found.rejected += 1
         found.with_text += text
@@ -256,7 +265,7 @@ def page_line(record: Record, *, kept: bool) -> PageLine:
     """What the log says of a page that goes; its number is that of no withdrawal yet."""
     return {
         "kind": "page",
-        "was": "kept" if kept else "rejected",
+        "was": "kept" if kept else "held" if is_held(record) else "rejected",
         "url": record["url"],
         "canonical_url": record.get("canonical_url") or record["url"],
         "domain": record.get("domain"),

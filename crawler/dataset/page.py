@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
+from crawler.dataset.entries import Wanted, entries_about
 from crawler.dataset.expire import expired_note
-from crawler.dataset.refused import Refusals
+from crawler.dataset.refused import Refusal, Refusals
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.verify import is_final
 from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
@@ -31,16 +32,18 @@ class FoundPage:
 
     @property
     def kept(self) -> bool:
-        """False for a rejected page."""
+        """False for a page that was rejected, is held, or waits."""
         return "reason" not in self.record
 
 
 def find_page(place: Place, name: str, refused: Refusals) -> FoundPage:
     """The page whose URL, canonical URL or doc_id is `name`, unless it is refused. Reads every record.
 
-    Raises: StorageError where there is none, naming URLs much alike, or it was withdrawn, or a file is damaged.
+    Raises: StorageError where there is none, naming URLs much alike, or the entry of the log that withdrew it, or a
+    file is damaged.
     """
-    hidden, url = 0, canonicalize(name, routes=True)
+    hidden: list[Refusal] = []
+    url = canonicalize(name, routes=True)
     wanted, host = {name, url} - {None}, host_of(url) if url else ""
     best: tuple[tuple[bool, str, bool], FoundPage] | None = None
     older = -1
@@ -48,8 +51,8 @@ def find_page(place: Place, name: str, refused: Refusals) -> FoundPage:
     for entry in read_files(place, PAGES):
         for number, record in enumerate(read_records(place, entry["path"]), start=1):
             if wanted & {record["url"], record.get("canonical_url"), record.get("doc_id")}:
-                if refused.hides(record):
-                    hidden += 1
+                if refused.hides(record) and (why := refused.of_record(record)):
+                    hidden.append(why)
                     continue
                 older += 1
                 kept = "reason" not in record
@@ -58,13 +61,11 @@ def find_page(place: Place, name: str, refused: Refusals) -> FoundPage:
                     best = rank, FoundPage(record, entry["path"], number, 0)
             elif host and len(alike) < _MOST_ALIKE and _host(record["url"]) == host and not refused.hides(record):
                 alike.append(record["url"])
-    if best is None and hidden:
-        raise StorageError(
-            f"{place.url}: {name} was withdrawn, or opted out, or its time was over; what is left of it goes with "
-            f"`gristmill dataset exclude --again {place.url}`"
-        )
     if best is None:
-        raise StorageError(_not_there(place, name, url, alike))
+        why = refused.refusal(url) if url else None
+        withdrawn = _withdrawn(refused, name, url, [*hidden, *([why] if why else [])])
+        left = f"; what is left of it goes with `gristmill dataset exclude --again {place.url}`" if hidden else ""
+        raise StorageError(f"{place.url}: {withdrawn}{left}" if withdrawn else _not_there(place, name, url, alike))
     found = best[1]
     return FoundPage(found.record, found.file, found.line, older)
 
@@ -109,6 +110,28 @@ def _host(url: str) -> str:
         return host_of(url)
     except ValueError:
         return ""
+
+
+def refused_by(record: Record, refused: Refusals) -> str:
+    """Which entry refuses the page of a record that is there, for people; empty where none does.
+
+    Raises: StorageError where a log cannot be read.
+    """
+    why = refused.of_record(record)
+    return _withdrawn(refused, record["url"], record.get("canonical_url"), [why]) if why else ""
+
+
+def _withdrawn(refused: Refusals, name: str, url: str | None, refusals: list[Refusal]) -> str:
+    """What the logs that were read say of a page; empty where they say nothing."""
+    known = {(each.log, each.number) for each in refusals}
+    logs, wanted = map(Place, refused.logs), Wanted(frozenset({name, url or name}))
+    about = [each for each in entries_about(logs, wanted, known) if each.pages or (each.log, each.number) in known]
+    if not (about or refusals):
+        return ""
+    if about and all(each.taken_back for each in about):
+        return f"{name} went by {' and '.join(map(str, about))}, which was taken back; no record of it is here"
+    by = " and ".join(str(each) for each in about if not each.taken_back)
+    return f"{name} was withdrawn{f' by {by}' if by else ', or opted out, or its time was over'}"
 
 
 def _not_there(place: Place, name: str, url: str | None, alike: list[str]) -> str:

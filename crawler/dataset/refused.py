@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a page is refused. what: "domain", "address", "licence" or "text"; number: of the withdrawal in the log."""
+    """Why a page is refused. what: "domain", "address", "licence" or "text"; number: of the withdrawal in `log`."""
 
     what: str
     number: int
+    log: str = ""
 
     @property
     def drop(self) -> Drop:
@@ -90,6 +91,7 @@ class Refusals:
     older: TextPrints[Refusal] = field(default_factory=TextPrints)  # of fingerprints that were made before these
     passed: dict[str, str] = field(default_factory=dict)  # address → until when a record of it is gone, RFC 3339
     expired: dict[str, str] = field(default_factory=dict)  # the same, where only a lifetime of the corpus was over
+    logs: list[str] = field(default_factory=list)  # URLs of the folders whose logs were read
     taken_back: set[str] = field(default_factory=set)  # addresses of pages that had gone: nothing of them is there
 
     @classmethod
@@ -98,6 +100,7 @@ class Refusals:
         found = cls()
         for place in places:
             found.add(log_lines(place), place.path_of(WITHDRAWALS))
+            found.logs.append(place.url)
         return found
 
     def __bool__(self) -> bool:
@@ -198,10 +201,10 @@ class Refusals:
         gone = undone(lines)
         wishes = {line["number"]: line for line in lines if line["kind"] == "withdrawal" and line["number"] not in gone}
         for wish in wishes.values():
-            self._wish(wish)
+            self._wish(wish, where)
         for line in lines:
             if line["kind"] == "page" and (of := wishes.get(line["number"])) is not None:
-                self._page(line, of)
+                self._page(line, of, where)
             elif line["kind"] == "page":
                 self.taken_back.add(address_of(line["url"]))
             elif line["kind"] == "text" and line["number"] in wishes:
@@ -210,29 +213,30 @@ class Refusals:
                 self.images.update(line["digests"])
                 self.looks.update(filter(None, [line["pdq"]]))
 
-    def _wish(self, wish: WishLine) -> None:
+    def _wish(self, wish: WishLine, where: str) -> None:
         number = wish["number"]
         for domain in wish.get("refused", ()):
-            self.domains.setdefault(domain, Refusal("domain", number))
+            self.domains.setdefault(domain, Refusal("domain", number, where))
         for tag in wish.get("licences", ()) if not (wish.get("domains") or wish.get("urls")) else ():
-            self.licences.setdefault(tag, Refusal("licence", number))
+            self.licences.setdefault(tag, Refusal("licence", number, where))
+        by_address = Refusal("address", number, where)
         for url in wish.get("urls", ()):
-            self.addresses.setdefault(address_of(url), Refusal("address", number))
+            self.addresses.setdefault(address_of(url), by_address)
 
-    def _page(self, line: PageLine, wish: WishLine) -> None:
+    def _page(self, line: PageLine, wish: WishLine, where: str) -> None:
         reach = reach_of(wish)
         for address in {address_of(line["url"]), address_of(line.get("canonical_url") or line["url"])}:
             if reach == "nothing":
                 ended = self.expired if wish.get("rule", "").startswith(LIFETIMES) else self.passed
                 ended[address] = max(ended.get(address, ""), wish["time"])
             else:
-                self.addresses.setdefault(address, Refusal("address", wish["number"]))
+                self.addresses.setdefault(address, Refusal("address", wish["number"], where))
 
     def _text(self, line: TextLine, where: str) -> None:
         try:
             made = decoded(line["scheme"], line["doc_id"], line["signature"], line["shingles"])
             known = self.older if made.version == OLDER_VERSION else self.texts
-            known.add(made, Refusal("text", line["number"]))
+            known.add(made, Refusal("text", line["number"], where))
         except (KeyError, TypeError, ValueError) as error:
             raise StorageError(
                 f"{where}: a text of entry {line['number']} cannot be compared ({error}); use the "

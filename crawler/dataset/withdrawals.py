@@ -56,7 +56,7 @@ class PageLine(TypedDict):
     """One page that went, without text. number: of the withdrawal."""
 
     kind: Literal["page"]
-    was: Literal["kept", "rejected"]
+    was: Literal["kept", "held", "rejected"]
     url: str
     canonical_url: str
     domain: str | None

@@ -10,7 +10,7 @@ from crawler.dataset.exclude import WITHDRAWALS, Concerned, Withdrawn
 from crawler.number import number_of
 
 if TYPE_CHECKING:
-    from crawler.dataset.registry.holdings import Holding, Raw
+    from crawler.dataset.registry.holdings import Holding, Trace
 
 _MOST = 20
 
@@ -26,6 +26,8 @@ def announce(
     lines += [f"  {url}: {', '.join(sorted(kinds))}" for url, kinds in sorted((pages or {}).items())]
     kept, rejected = number_of(found.kept, "kept document"), number_of(found.rejected, "rejected document")
     lines.append(f"  {kept} ({number_of(found.words, 'word')}): the records go")
+    if found.held:
+        lines.append(f"  {number_of(found.held, 'held page')}: the records go")
     lines.append(f"  {rejected}: the records stay, text in {found.with_text:,} of them goes")
     lines.append(f"  {number_of(found.raw, 'raw page')} in the archive: their bytes go{_files(found)}")
     if found.copies:
@@ -43,7 +45,8 @@ def announce(
 def summary(done: Withdrawn, notes: list[str]) -> str:
     """What a withdrawal did."""
     rewritten, found = done.rewritten, done.found
-    gone = f"{number_of(found.kept, 'document')} and {number_of(rewritten.erased, 'raw page')} are gone"
+    held = f", {number_of(found.held, 'held page')}" if found.held else ""
+    gone = f"{number_of(found.kept, 'document')}{held} and {number_of(rewritten.erased, 'raw page')} are gone"
     lines = [f"corpus version {rewritten.version}: {gone}"]
     if done.refused:
         lines.append(f"{', '.join(sorted(done.refused))}: never requested again for this corpus")
@@ -69,29 +72,34 @@ def in_batches(batches: Mapping[str, tuple[str, int]], what: str) -> Iterator[st
         )
 
 
-def still_held(holdings: Sequence[Holding]) -> Iterator[str]:
-    """What is to be done about withdrawn documents that are still somewhere, a sentence for each folder."""
-    corpora = {each.folder: each.corpus for each in holdings if each.withdrawn}
-    for folder, most in _by_folder(holdings):
-        way = (
-            f"run `gristmill dataset exclude --again {folder}`"
-            if corpora[folder]
-            else "make it again from its sources, which leaves them out, and remove this one"
-        )
-        yield f"{folder}: still holds {most:,} withdrawn documents; {way}"
+def left_to_do(found: Trace) -> Iterator[str]:
+    """What is to be done about what was withdrawn and is still somewhere, or may be: a sentence for each folder."""
+    yield from found.unread
+    documents = dict(_by_folder(found.holdings))
+    raw = Counter[str]()
+    for each in found.raw:
+        raw[each.folder] += each.pages
+    for folder in dict.fromkeys((*documents, *raw)):
+        held = [each for each in found.holdings if each.folder == folder and each.withdrawn]
+        what = [number_of(documents[folder], "withdrawn document")] if folder in documents else []
+        what += [number_of(raw[folder], "withdrawn raw page")] if raw[folder] else []
+        own = [each.again > 0 for each in held] + [each.own for each in found.raw if each.folder == folder]
+        rest = [each.again < each.withdrawn for each in held]
+        rest += [not each.own for each in found.raw if each.folder == folder]
+        way = _way(folder, again=any(own), elsewhere=any(rest)) if all(each.corpus for each in held) else _MAKE_AGAIN
+        yield f"{folder}: still holds {' and '.join(what)}; {way}"
 
 
-def still_behind(found: Sequence[Raw]) -> Iterator[str]:
-    """What is to be done about raw pages in corpora that this one was made of, a sentence for each."""
-    pages = Counter[str]()
-    for raw in found:
-        if not raw.own:
-            pages[raw.folder] += raw.pages
-    for folder, count in pages.items():
-        yield (
-            f"{folder}: this corpus was made of it, and {number_of(count, 'raw page')} of what is refused here "
-            f"{'is' if count == 1 else 'are'} still there; withdraw the same there with `gristmill dataset exclude`"
-        )
+_MAKE_AGAIN = "make it again from its sources, which leaves them out, and remove this one"
+
+
+def _way(folder: str, *, again: bool, elsewhere: bool) -> str:
+    """again: the corpus refuses some of it by itself; elsewhere: some of it only a corpus beside it refuses."""
+    there = f"run `gristmill dataset exclude --again {folder}`"
+    if not elsewhere:
+        return there
+    same = f"withdraw the same there with `gristmill dataset exclude`, as {folder} refuses"
+    return f"{there}, and {same} not all of it" if again else f"{same} none of it"
 
 
 def _by_folder(holdings: Sequence[Holding]) -> Iterator[tuple[str, int]]:

@@ -7,7 +7,6 @@ import dataclasses
 import sys
 import time
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from crawler.dataset.exclude import Wish, Withdrawn, find, is_begun, mistyped, refusals_after, undo, unknown, withdraw
@@ -27,8 +26,7 @@ from crawler.server.location import is_unnamed
 if TYPE_CHECKING:
     from crawler.config import Config
     from crawler.dataset.exclude import Concerned
-    from crawler.dataset.registry.holdings import Holding, Raw, Trace
-    from crawler.images.withdraw import Left
+    from crawler.dataset.registry.holdings import Holding, Trace
     from crawler.seeds.allowlist import AllowlistEntry
     from crawler.storage.files.place import Place
 
@@ -115,24 +113,19 @@ def _exclude(
 
 
 def _do(config: Config, place: Place, going: _Going, entries: list[AllowlistEntry] | None) -> Answer:
+    from crawler.dataset.registry.holdings import derived_that_hold
     from crawler.dedup.index import DedupError
 
     done = withdraw(place, going.wish, now=time.time())
     left = leave_images(place, config, now=time.time())
-    going = going._replace(derived=_without_images(going.derived, left))
-    going.derived.raw += _raw_behind(place)
+    with reading() as progress:
+        rest = derived_that_hold(place, progress=lambda folder: progress(f"reading {folder}"))
     try:
         forgotten = forget_elsewhere(config, place, done.refused, done.urls, entries)
-        return with_images(answer_of(done, forgotten, derived=going.derived), left)
+        return with_images(answer_of(done, forgotten, derived=rest), left)
     except (FrontierError, DedupError) as error:
         problem = f"the corpus was changed, frontier or duplicate index were not ({error}); run the same command again"
-        return with_images(answer_of(done, None, problem, derived=going.derived), left)
-
-
-def _raw_behind(place: Place) -> list[Raw]:
-    from crawler.dataset.registry.holdings import raw_behind
-
-    return raw_behind([place], Refusals.of([place]))
+        return with_images(answer_of(done, None, problem, derived=rest), left)
 
 
 def _with_images_of(place: Place, domains: set[str]) -> set[str]:
@@ -145,13 +138,6 @@ def _images_among(place: Place, urls: set[str]) -> dict[str, str]:
     from crawler.images.withdraw import images_among
 
     return images_among(place, urls)
-
-
-def _without_images(derived: Trace, left: list[Left]) -> Trace:
-    """What derived folders still hold once images have left theirs."""
-    done = {str(Path(each.folder).resolve()) for each in left if not each.problem}
-    holdings = [one for one in derived.holdings if str(Path(one.folder).resolve()) not in done]
-    return dataclasses.replace(derived, holdings=holdings)
 
 
 def _derived(place: Place, wish: Wish, found: Concerned) -> Trace:
@@ -210,11 +196,12 @@ def _still_refused(place: Place, number: int) -> list[str]:
 
 def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str, derived: Trace | None = None) -> Answer:
     """What a withdrawal did; `forgotten`: None where frontier and index could not be asked, which is a problem."""
-    from crawler.observe.withdrawn import still_behind, still_held, summary
+    from crawler.observe.withdrawn import left_to_do, summary
 
     holdings: list[Holding] = derived.holdings if derived else []
     facts = {
         "kept": done.found.kept,
+        "held": done.found.held,
         "rejected": done.found.rejected,
         "raw": done.rewritten.erased,
         "refused": sorted(done.refused),
@@ -230,12 +217,13 @@ def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str, deri
         "images": {},
     }
     notes = [str(forgotten)] if forgotten else []
-    notes += [*still_held(holdings), *((*still_behind(derived.raw), *derived.unread) if derived else ())]
+    notes += left_to_do(derived) if derived else ()
     return Answer(facts, summary(done, notes).splitlines(), problems)
 
 
 REMOVED: Fields = {
     "kept": ("integer", "kept documents whose records were removed"),
+    "held": ("integer", "pages that waited for a person, whose records were removed"),
     "rejected": ("integer", "rejected documents whose text was removed"),
     "raw": ("integer", "raw pages removed from the archive"),
     "refused": ("list of string", "domains that later crawls into this corpus do not request"),
@@ -259,7 +247,7 @@ WITHDRAWN: Fields = {
 }
 """Fields of an answer that tells of a withdrawal."""
 NOTHING: dict[str, Any] = {
-    **dict.fromkeys(("kept", "rejected", "raw"), 0),
+    **dict.fromkeys(("kept", "held", "rejected", "raw"), 0),
     **{name: [] for name in ("refused", "removed_files", "pages", "copies", "unknown", "still_held")},
     **dict.fromkeys(("corpus_version", "forgotten", "entry", "undone")),
     "images": {},

@@ -93,7 +93,7 @@ def _expire_documents(
     wish = wish_of(going, lifetimes, now=now, reason=opts.reason, by=opts.by or _login())
     if opts.dry_run:
         found = find(place, wish)
-        facts = {**NOTHING, "kept": found.kept, "rejected": found.rejected, "raw": found.raw}
+        facts = {**NOTHING, "kept": found.kept, "held": found.held, "rejected": found.rejected, "raw": found.raw}
         return Answer(facts, announce(found, place.url).splitlines())
     done = remove_lapsed(place, wish, now=now)
     try:

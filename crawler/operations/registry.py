@@ -90,8 +90,9 @@ def _tag(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # nee
 
 def _lineage(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # needs no settings
     """Back to the archive, forward to every version. Raises: WrongCall, StorageError."""
-    from crawler.dataset.registry.holdings import Wanted, trace
-    from crawler.observe.withdrawn import still_held
+    from crawler.dataset.entries import Wanted
+    from crawler.dataset.registry.holdings import trace
+    from crawler.observe.withdrawn import left_to_do
     from crawler.urls.canonicalize import canonicalize
 
     if bool(opts.page) + bool(opts.domain) + opts.withdrawn != 1:
@@ -110,7 +111,7 @@ def _lineage(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  #
         "raw": [{"folder": raw.folder, "path": raw.path, "pages": raw.pages} for raw in found.raw],
     }
     lines = [*_origin_lines(origin), *_trace_lines(found)]
-    return Answer(facts, lines, [*found.unread, *still_held(found.holdings), *_raw_held(found)])
+    return Answer(facts, lines, list(left_to_do(found)))
 
 
 def _origin(opts: argparse.Namespace) -> dict[str, Any] | None:
@@ -164,17 +165,6 @@ def _trace_lines(found: Trace) -> Iterator[str]:
             )
     if not found.holdings:
         yield "no version holds any of it"
-
-
-def _raw_held(found: Trace) -> Iterator[str]:
-    from crawler.observe.withdrawn import still_behind
-
-    yield from still_behind(found.raw)
-    for raw in (raw for raw in found.raw if raw.own):
-        yield (
-            f"{raw.folder}/{raw.path}: still holds {number_of(raw.pages, 'withdrawn raw page')}; "
-            f"run `gristmill dataset exclude --again {raw.folder}`"
-        )
 
 
 VERSION: Fields = {

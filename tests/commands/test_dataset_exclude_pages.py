@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from crawler.config import from_mapping
 from crawler.dataset.exclude import WITHDRAWALS, withdrawals
 from crawler.dataset.export import export
+from crawler.dataset.merge.corpus import merge_corpora
 from crawler.dataset.mix.sources import Counts, Sources
 from crawler.dataset.mix.spec import Source
 from crawler.dataset.refused import Refusals
@@ -74,6 +76,18 @@ def test_a_page_goes_with_its_copies_from_records_and_archive_and_nobody_was_at_
     assert "3 records of these are copies under other addresses:" in said and f"    {MIRROR}/nearly\n" in said
     assert "not updated: the frontier of crawl 'letters'" in said and "-s REDIS_URL=" in said
     assert lineage(corpus.path).code == 0
+
+
+def test_a_page_that_is_held_is_counted_as_held_and_its_record_goes(corpus, capsys):
+    more = Letters(corpus.path, "w2")
+    more.hold(f"{SITE}/held", prose(200, 70))
+    more.close()
+    done = remove(corpus, "--url", f"{SITE}/held")
+    assert (done["kept"], done["held"], done["rejected"]) == (0, 1, 0)
+    said = capsys.readouterr().out
+    assert "1 held page: the records go" in said and "0 rejected documents" in said
+    assert "0 documents, 1 held page and 1 raw page are gone" in said
+    assert prose(200, 70).encode() not in corpus.everything() and healthy(corpus)
 
 
 def test_with_the_address_alone_copies_stay(corpus):
@@ -245,7 +259,8 @@ def test_what_came_in_again_is_named_by_lineage_is_not_counted_as_removed_and_go
     old.add("https://new.example/", prose(200, 1), html="", when=20)
     old.close()
     found = lineage(corpus.path)
-    assert found.code == 1 and sum("still holds" in problem for problem in found.problems) == 2
+    assert found.code == 1 and len(found.problems) == 1
+    assert "still holds 2 withdrawn documents and 1 withdrawn raw page; run" in found.problems[0]
     assert "1 request, 2 documents removed" in eu_summary.as_markdown(gather(str(corpus.path)))
     assert f"gristmill dataset exclude --again {corpus.path}" in found.problems[0]
     done = call(corpus, "--again", "--yes")
@@ -306,6 +321,53 @@ def test_folders_that_still_hold_it_are_named_before_and_after_with_a_way_that_w
     assert found.code == 1 and "if it was removed for good, remove" in found.problems[0]
     Path(found.problems[0].split(" remove ")[-1].removesuffix(" as well")).unlink()
     assert lineage(corpus.path).code == 0 and kept(derived / "subset") == kept(corpus.path)
+
+
+def left_in(said, folder):
+    """What is said of a folder that still holds something, once."""
+    (line,) = [line for line in said if line.startswith(f"{folder}: still holds")]
+    return line.partition(": ")[2]
+
+
+def test_exclude_and_lineage_say_the_same_of_what_is_left_also_after_two_withdrawals(derived, corpus, capsys):
+    """A near copy, two captures of one page, and a merged corpus that has the raw pages, too."""
+    more = Letters(corpus.path, "w2")
+    more.add(PERSON, f"{prose(150, 2)} Then Ada Quillfeather spoke again. {prose(50, 3)}", when=20)
+    more.close()
+    beside = Letters(derived / "beside")
+    beside.add("https://cedar.example/", prose(200, 91))
+    beside.close()
+    merge_corpora(
+        [corpus.place, Place(str(derived / "beside"))], Place(str(derived / "all")), from_mapping({}), now=1.8e9
+    )
+    remove(corpus, "--url", LETTER)
+    capsys.readouterr()
+    remove(corpus, "--url", PERSON, "--address-only")
+    said, found = capsys.readouterr().out.splitlines(), lineage(corpus.path)
+    for name in ("subset", "release", "all"):
+        told = left_in(said, derived / name)
+        assert told == left_in(found.problems, derived / name)
+        assert told.startswith("still holds 4 withdrawn documents") or name == "all"
+    assert "and 6 withdrawn raw pages; run `gristmill" in left_in(said, derived / "all")
+
+
+def test_of_a_folder_that_does_not_refuse_it_itself_the_advice_is_the_one_that_works(derived, corpus):
+    subset = derived / "subset"
+    remove(Folder(subset), "--url", LETTER)
+    found = lineage(subset, "--withdrawn", "--also-in", corpus.path)
+    told = left_in(found.problems, corpus.path)
+    assert "withdraw the same there with `gristmill dataset exclude`, as" in told and "--again" not in told
+    remove(corpus, "--url", LETTER)
+    assert not any(problem.startswith(f"{corpus.path}: ") for problem in lineage(subset, "--withdrawn").problems)
+
+
+def test_a_revisit_record_that_came_in_again_is_no_raw_page(corpus):
+    """It has the address alone, and `--again` has nothing to take out."""
+    remove(corpus, "--url", LETTER)
+    more = Letters(corpus.path, "w2")
+    more.revisit(LETTER, f"{SITE}/other")
+    more.close()
+    assert lineage(corpus.path).code == 0 and call(corpus, "--again", "--yes").facts["raw"] == 0
 
 
 def test_no_way_from_one_folder_to_another_brings_it_back(derived, corpus, tmp_path):

@@ -102,3 +102,67 @@ def test_a_record_in_any_script_is_printed_where_the_locale_has_no_letters_for_i
     done = subprocess.run(command, env=environment, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert orjson.loads(done.stdout)["title"] == "日本語 😀"
+
+
+# --- withdrawn, held -------------------------------------------------------------------------------------------------
+def withdraw(scrapy, number: int, *more: str) -> None:
+    url = f"https://example.org/{number}"
+    done = scrapy("dataset", "exclude", "--url", url, "--reason", "request 17", "--yes", *more, "corpus")
+    assert done.code == 0, done.err
+
+
+def entries(corpus) -> list[dict]:
+    lines = (corpus.path / "withdrawals.jsonl").read_bytes().splitlines()
+    return [line for line in map(orjson.loads, lines) if line["kind"] == "withdrawal"]
+
+
+def test_of_a_withdrawn_page_the_entry_is_named_by_number_day_and_reason(scrapy, corpus):
+    withdraw(scrapy, 2, "--address-only")
+    withdraw(scrapy, 3, "--address-only")
+    done = scrapy("dataset", "page", "corpus", "https://example.org/3")
+    day = entries(corpus)[1]["time"][:10]
+    assert (done.code, done.out) == (1, "")
+    assert f"was withdrawn by entry 2 of corpus/withdrawals.jsonl ({day}, request 17)" in done.err
+    assert "entry 1" not in done.err and "did you mean" not in done.err
+    assert f"entry 2 of corpus/withdrawals.jsonl ({day}, request 17)" in (
+        scrapy("dataset", "page", "corpus", "id-3").err
+    )
+
+
+def test_of_a_withdrawal_that_was_taken_back_that_is_said(scrapy, corpus):
+    withdraw(scrapy, 3, "--address-only")
+    assert scrapy("dataset", "exclude", "--undo", "1", "--reason", "wrong page", "corpus").code == 0
+    done = scrapy("dataset", "page", "corpus", "https://example.org/3")
+    assert done.code == 1 and "went by entry 1 of" in done.err and "was taken back; no record of it is here" in done.err
+
+
+def test_of_a_decision_that_a_withdrawal_leaves_the_entry_is_named_beside_its_reason(scrapy, corpus, rejected):
+    later = corpus.opened("w2")
+    later.reject(rejected(9, DropReason.TOO_SHORT, "quality", text="Some words.", text_allowed=True, done=["pii"]))
+    later.close()
+    withdraw(scrapy, 9)
+    done = scrapy("dataset", "page", "corpus", "https://example.org/9")
+    assert done.code == 0 and "rejected (quality/too_short)" in done.err
+    assert "was withdrawn by entry 1 of corpus/withdrawals.jsonl" in done.err
+    told = orjson.loads(scrapy("dataset", "page", "corpus", "https://example.org/9", "--json").out)
+    assert "request 17" in told["withdrawn"]
+
+
+def test_in_a_subset_the_entry_of_its_source_is_named(scrapy, corpus):
+    assert scrapy("dataset", "select", "--out", "subset", "corpus").code == 0
+    withdraw(scrapy, 3, "--address-only")
+    done = scrapy("dataset", "page", "subset", "https://example.org/3")
+    assert done.code == 1 and "was withdrawn by entry 1 of " in done.err and "request 17" in done.err
+    assert "what is left of it goes with `gristmill dataset exclude --again subset`" in done.err
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [(DropReason.UNCHANGED, "unchanged (fetch/unchanged)"), (DropReason.HOLD_BARREN, "on hold (fetch/hold_barren)")],
+)
+def test_a_page_that_only_waits_or_is_as_it_was_is_not_called_rejected(scrapy, corpus, rejected, reason, said):
+    later = corpus.opened("w2")
+    later.reject(rejected(9, reason, "fetch"))
+    later.close()
+    shown = scrapy("dataset", "page", "corpus", "https://example.org/9")
+    assert shown.code == 0 and shown.err.startswith(f"{said}: ")

@@ -20,12 +20,13 @@ from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.annotations.rows_file import RowsFile
 from crawler.dataset.annotations.tables import key_of
 from crawler.dataset.diff import compare, side_of
+from crawler.dataset.entries import Wanted
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.mix.sources import Counts, Sources
 from crawler.dataset.mix.spec import load as load_spec
 from crawler.dataset.query import query
 from crawler.dataset.records.fields import SIGNALS
-from crawler.dataset.registry.holdings import Wanted, trace
+from crawler.dataset.registry.holdings import trace
 from crawler.dataset.repair import repair
 from crawler.dataset.rewrite import Rejection, corpus_place, records_in, rewrite, tidy
 from crawler.dataset.select import Selection, condition_of, select

@@ -13,9 +13,10 @@ import pytest
 from crawler.config import from_mapping
 from crawler.dataset.chunks import chunks, fragment_url
 from crawler.dataset.chunks_folder import chunk_corpus, row_of, schema
+from crawler.dataset.entries import Wanted
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.registry.derived import CHUNKS
-from crawler.dataset.registry.holdings import Wanted, trace
+from crawler.dataset.registry.holdings import trace
 from crawler.dataset.rewrite import rewrite
 from crawler.dataset.verify_derived import verify_derived
 from crawler.dataset.versions import Cause

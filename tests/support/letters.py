@@ -11,8 +11,9 @@ from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason, Exchange, Reason
 from crawler.documents.begin import begin
 from crawler.stages.fingerprint import FingerprintStage
+from crawler.storage.archive.records import Referred
 from crawler.storage.corpus.corpus import Corpus
-from crawler.storage.files.records import record_of, rejection_of
+from crawler.storage.files.records import holding_of, record_of, rejection_of
 from tests.support.syllables import prose
 
 SITE, MIRROR, OTHER = "https://birch.example", "https://mirror.example", "https://alder.example"
@@ -38,6 +39,22 @@ class Letters:
         self, url: str, text: str, *, reason: Reason | None = None, html: str | None = None, when: int = 0, **more: Any
     ) -> Document:
         """Keep a page, or reject it for `reason`; `html` is archived, empty: nothing is."""
+        doc = self._made(url, text, html, when, more)
+        if reason is None:
+            self._corpus.keep(record_of(doc))
+        else:
+            self._corpus.reject(rejection_of(doc, Drop(reason.group, reason, "detail")))
+        self._corpus.commit()
+        return doc
+
+    def hold(self, url: str, text: str, *, html: str | None = None, when: int = 0, **more: Any) -> Document:
+        """A page that waits for a person, for its personal data."""
+        doc = self._made(url, text, html, when, more)
+        self._corpus.hold(holding_of(doc, Drop("pii", DropReason.HELD_PII, "detail")), "pii")
+        self._corpus.commit()
+        return doc
+
+    def _made(self, url: str, text: str, html: str | None, when: int, more: dict[str, Any]) -> Document:
         body = f"<html><title>T</title><p>{text}</p></html>" if html is None else html
         doc = begin(url, more.pop("canonical_url", None) or url, self.config)
         doc.content_hash = f"sha256:{hashlib.sha256(body.encode()).hexdigest()}"
@@ -50,12 +67,13 @@ class Letters:
         if body:
             place = self._corpus.archive(_exchange(url, body.encode(), when))
             doc.warc_file, doc.warc_record_id, doc.warc_offset = place.file, place.record_id, place.offset
-        if reason is None:
-            self._corpus.keep(record_of(doc))
-        else:
-            self._corpus.reject(rejection_of(doc, Drop(reason.group, reason, "detail")))
-        self._corpus.commit()
         return doc
+
+    def revisit(self, url: str, of: str) -> None:
+        """A raw record of this address that only says: the bytes are those of another one."""
+        exchange = _exchange(url, b"", 0)
+        self._corpus.archive_revisit(exchange, Referred(of))
+        self._corpus.commit()
 
     def close(self) -> None:
         self._corpus.close()

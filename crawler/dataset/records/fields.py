@@ -51,6 +51,10 @@ class Field:
         return self.kind in (TEXT, FLAG, *NUMBERS)
 
 
+SAID = {"hold": "on hold"}
+"""A state as people read it, where it is not called so."""
+
+
 def state_of(record: Record) -> str:
     """What became of a page: "kept", "rejected", "held" where it waits for a person, "hold" for a later visit, or
     "unchanged" where the verdict of the visit before stands.

@@ -12,22 +12,19 @@ import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from crawler.dataset.concerned import raw_pages
+from crawler.dataset.entries import Wanted
 from crawler.dataset.export_formats import INDEX_FILE, read_mds
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.behind import corpora_behind, refusals_of
 from crawler.dataset.registry.derived import CHUNKS, is_corpus, standing_hash, versions_in
-from crawler.dataset.rewrite import read_files
-from crawler.dataset.withdrawals import covers
-from crawler.storage.archive.cdxj import scan
 from crawler.storage.corpus.registry import Child, Registry, Version, child_path, place_of
 from crawler.storage.files.columns import arrow
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.journal import disk
 from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, REPLACED, SHARDS, Place, identity_of
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
@@ -40,28 +37,17 @@ _MAX_JSON = 64 * 2**20
 """Bytes of one record in a tar."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A page by its URLs or doc_id, or domains with their subdomains; neither: what was withdrawn."""
-
-    names: frozenset[str] = frozenset()
-    domains: frozenset[str] = frozenset()
-
-    def matches(self, record: Record) -> bool:
-        """True for a record of the page, or of the domains."""
-        if self.names & {record.get("url"), record.get("canonical_url"), record.get("doc_id")}:
-            return True
-        return bool(self.domains) and covers(self.domains, record.get("url") or "")
-
-
 @dataclass(slots=True)
 class Held:
-    """What one file holds. documents: records with a text; decisions: without one; withdrawn: of the documents."""
+    """What one file holds. documents: records with a text; decisions: without one; withdrawn: of the documents;
+    again: of the withdrawn, those that the folder refuses by itself, so that `exclude --again` takes them out.
+    """
 
     path: str
     documents: int = 0
     decisions: int = 0
     withdrawn: int = 0
+    again: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +66,11 @@ class Holding:
         """Documents that were withdrawn and are still there."""
         return sum(held.withdrawn for held in self.files)
 
+    @property
+    def again(self) -> int:
+        """Of these, those that the folder refuses by itself."""
+        return sum(held.again for held in self.files)
+
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
         files = [{name: getattr(held, name) for name in Held.__slots__} for held in self.files]
@@ -89,7 +80,9 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """An archive of a corpus that still has raw pages whose addresses are refused. own: by this corpus itself."""
+    """An archive of a corpus that still has raw pages whose addresses are refused. own: by this corpus itself, so that
+    `exclude --again` takes them out.
+    """
 
     folder: str
     path: str
@@ -142,15 +135,30 @@ def raw_behind(places: Sequence[Place], refused: Refusals) -> list[Raw]:
     return found
 
 
-def derived_that_hold(start: Place, refused: Refusals, *, progress: Callable[[str], object] = lambda _: None) -> Trace:
-    """Look into every folder that is known to be derived from this one for what is going to be refused.
+def derived_that_hold(
+    start: Place, refused: Refusals | None = None, *, progress: Callable[[str], object] = lambda _: None
+) -> Trace:
+    """Look into every folder that is known to be derived from this one for what is going to be refused; None: for what
+    is refused by now, as `trace` does, which looks into this one, too.
 
     Raises: StorageError where a file is damaged.
     """
     found = Trace()
     places = _follow([start], found)
-    _look_into(places[1:], Wanted(), refused, found, progress)
+    if refused is not None:
+        _look_into(places[1:], Wanted(), refused, found, progress)
+        return found
+    now = refusals_of(places)
+    _look_into(places[1:], Wanted(), now, found, progress)
+    found.raw += raw_behind(places, now)
     return found
+
+
+class _Refused(NamedTuple):
+    """all: by any of the folders that are looked into; own: by the one that is looked into, or what it was made of."""
+
+    all: Refusals
+    own: Refusals
 
 
 def _look_into(
@@ -158,9 +166,10 @@ def _look_into(
 ) -> None:
     for place in places:
         progress(place.url)
-        _look(place, wanted, refused, found)
+        own = refusals_of([place])
+        _look(place, wanted, _Refused(refused, own), found)
         if is_corpus(place) and not (wanted.names or wanted.domains):
-            found.raw += _raw_pages(place, refused)
+            found.raw += _raw_pages(place, refused, own)
 
 
 def _follow(places: list[Place], found: Trace) -> list[Place]:
@@ -197,7 +206,7 @@ def _follow(places: list[Place], found: Trace) -> list[Place]:
     return list(seen.values())
 
 
-def _look(place: Place, wanted: Wanted, refused: Refusals, found: Trace) -> None:
+def _look(place: Place, wanted: Wanted, refused: _Refused, found: Trace) -> None:
     versions, stands = versions_in(place), standing_hash(place)
     corpus, tags = is_corpus(place), Registry(place).tags()
     present = _present(place, versions)
@@ -234,26 +243,27 @@ def _present(place: Place, versions: dict[str, Version]) -> dict[str, str]:
     return found | {path: path for path in records & there} | dict.fromkeys(listed - records, "")
 
 
-def _held(place: Place, path: str, wanted: Wanted, refused: Refusals) -> Held:
+def _held(place: Place, path: str, wanted: Wanted, refused: _Refused) -> Held:
     found = Held(path)
     for record in _records(place, path) if path else ():
         _count(found, record, wanted, refused)
     return found
 
 
-def _count(found: Held, record: Record, wanted: Wanted, refused: Refusals) -> None:
-    gone = refused.of_record(record) is not None
+def _count(found: Held, record: Record, wanted: Wanted, refused: _Refused) -> None:
+    gone = refused.all.of_record(record) is not None
     if not (wanted.matches(record) or (gone and not wanted.names and not wanted.domains)):
         return
     if record.get("text") or "reason" not in record:
         found.documents += 1
         found.withdrawn += gone
+        found.again += gone and refused.own.of_record(record) is not None
     else:
         found.decisions += 1
 
 
 def _held_in_chunks(
-    place: Place, version: Version, present: dict[str, str], wanted: Wanted, refused: Refusals
+    place: Place, version: Version, present: dict[str, str], wanted: Wanted, refused: _Refused
 ) -> dict[tuple[str, str], Held]:
     """A text is refused whole, so each document is put together again; it counts in the file where it begins."""
     found = {(each["path"], each["sha256"]): Held(each["path"]) for each in version["files"]}
@@ -274,15 +284,14 @@ def _joined(chunks: Sequence[Record]) -> str:
     return "".join(parts)
 
 
-def _raw_pages(place: Place, refused: Refusals) -> Iterator[Raw]:
+def _raw_pages(place: Place, refused: Refusals, own: Refusals) -> Iterator[Raw]:
     """Archives with pages at refused addresses; of texts an archive says nothing."""
-    if not refused:
-        return
-    for entry in read_files(place, (ARCHIVE,)):
-        with place.open_listed(entry["path"]) as file, disk(entry["path"]):
-            pages = sum(refused.refusal(page.url) is not None for page in scan(file))
-        if pages:
-            yield Raw(place.url, entry["path"], pages)
+    for path, urls in raw_pages(place, audit=True) if refused else ():
+        gone = [url for url in urls if refused.refusal(url) is not None]
+        again = sum(own.refusal(url) is not None for url in gone)
+        for pages, is_own in ((again, True), (len(gone) - again, False)):
+            if pages:
+                yield Raw(place.url, path, pages, is_own)
 
 
 def _records(place: Place, path: str) -> Iterator[Record]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.dataset.containing import containing
+from crawler.dataset.entries import Wanted, entries_about
 from crawler.dataset.pages import page_name
-from crawler.dataset.registry.holdings import Trace, Wanted, trace
+from crawler.dataset.registry.holdings import Trace, trace
 from crawler.dataset.rewrite import records_in
-from crawler.dataset.withdrawals import WishLine, covers, log_lines, undone
 from crawler.storage.files.place import PAGES, Place
 from crawler.storage.files.records import Record, is_held
 from crawler.urls.canonicalize import canonicalize, host_of
@@ -157,24 +157,9 @@ def _seen(found: Dossier, file: ControlFile) -> None:
 
 def _withdrawals(place: Place, wanted: Wanted) -> Iterator[dict[str, Any]]:
     """Those that took out one of the pages, or refuse one of them from now on."""
-    lines = list(log_lines(place))
-    gone = undone(lines)
-    pages = Counter(line["number"] for line in lines if line["kind"] == "page" and wanted.matches(dict(line)))
-    for line in lines:
-        if line["kind"] == "withdrawal" and (pages[line["number"]] or _speaks_of(line, wanted)):
-            said = {name: line.get(name) for name in ("number", "time", "by", "reason", "reach")}
-            yield said | {"pages": pages[line["number"]], "taken_back": line["number"] in gone}
-
-
-def _speaks_of(line: WishLine, wanted: Wanted) -> bool:
-    urls, domains = line.get("urls", []), frozenset(line["domains"]) | frozenset(line["refused"])
-    if any(covers(domains, name) for name in wanted.names) or wanted.names & frozenset(urls):
-        return True
-    return any(covers(wanted.domains, url) for url in urls) or any(
-        covers(wanted.domains, f"https://{one}/") or covers(domains, f"https://{two}/")
-        for one in domains
-        for two in wanted.domains
-    )
+    for entry in entries_about([place], wanted):
+        names = ("number", "time", "by", "reason", "reach", "pages", "taken_back")
+        yield {name: getattr(entry, name) for name in names}
 
 
 def _copies(found: Dossier, seen: Trace) -> None:
