@@ -75,7 +75,7 @@ class Overview:
     ready, None where none is. `parked` URLs were fetched and wait for their next visit; none of them is due before
     `next_visit_in` seconds from now (0 = due, or not known before the first run with RECRAWL; None = none waits).
     `reasons` are the latest reasons of the first dead letters, most frequent first. `left` URLs are leased to workers
-    that show no sign of life; all of them are queued again `left_for` seconds from now (0 = at a worker's next request).
+    that show no sign of life; `left_for` seconds from now all of them are queued again (0 = at a worker's next look).
     """
 
     crawl: str

@@ -109,7 +109,9 @@ def _running(workers: int, view: Overview | None, besides: str = "") -> Standing
     if counts is not None and counts.mode is Mode.PAUSE:
         said = f"The crawl is paused: {number_of(workers, 'worker waits', 'workers wait')}"
     elif counts is not None and not counts.queued + counts.leased:
-        said = f"The crawl runs: {number_of(workers, 'worker waits', 'workers wait')} for URLs, of which there is none now"
+        said = (
+            f"The crawl runs: {number_of(workers, 'worker waits', 'workers wait')} for URLs, of which there is none now"
+        )
     else:
         said = f"The crawl runs: {number_of(workers, 'worker is', 'workers are')} at work"
     return Standing("running", f"{said}{besides}.")

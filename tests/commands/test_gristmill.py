@@ -278,8 +278,10 @@ def test_allow_local_of_a_command_that_names_nothing_is_refused_with_the_way_to_
     parser = argparse.ArgumentParser()
     begin.declare(parser)
     begin.declare_allow_local(parser)
+    opts = parser.parse_args(["--allow-local"])
+    begin.read_pairs(opts)
     with pytest.raises(UsageError, match=r"it names none; seeds that are already in the frontier may be named again"):
-        begin.spider_and_arguments(Settings(), ["corpus"], parser.parse_args(["--allow-local"]))
+        begin.spider_and_arguments(Settings({"SPIDER_MODULES": ["crawler.spiders"]}), ["corpus"], opts)
 
 
 @pytest.mark.parametrize("hosts", [(), ("93.184.215.14",), ("169.254.169.254",), ("no-such-host.invalid:8000",)])

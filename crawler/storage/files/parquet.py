@@ -26,7 +26,8 @@ LEVEL = 6
 class ParquetRows:
     """Writes records to one open file, in a `with` block: its end writes the footer that makes the file Parquet.
 
-    more: names of further columns, of text, behind the others. After an exception the file is of no use; the writer lets go of it before it is closed.
+    more: names of further columns, of text, behind the others.
+    After an exception the file is of no use; the writer lets go of it before it is closed.
     """
 
     def __init__(
