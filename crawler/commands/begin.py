@@ -97,6 +97,12 @@ def arguments_of(urls: list[str], opts: argparse.Namespace) -> dict[str, str]:
 
 
 def _open_named_by(settings: Settings, arguments: dict[str, str]) -> None:
+    if not arguments:  # what a frontier knows may come from anybody who reaches its server
+        raise UsageError(
+            "--allow-local opens the hosts that this command names, and it names none; seeds that are already in the "
+            "frontier may be named again (they keep their verdicts), as in gristmill crawl http://127.0.0.8:8790/ "
+            "--allow-local; or say -s NETWORK_ALLOW=127.0.0.8/32 -s NETWORK_PORTS=80,443,8790"
+        )
     with suppress(InputError):  # the checks of the crawl tell all problems together
         scope = plan_of(arguments).scope
         open_local(settings, {*scope.link_hosts, *scope.listed_hosts, *(entry.domain for entry in scope.entries)})

@@ -39,7 +39,10 @@ class Command(ProjectCommand, ScrapyCommand):
     usage = "[options] CORPUS_DIR …"
     fields: ClassVar[Fields] = {
         "summary": ("object or null", "what is in the corpus: the content of stats.json; null with --by and --check"),
-        "accounts": ("object or null", "with --by: by, currency, uncounted, shared, whole and groups (docs/report.md)"),
+        "accounts": (
+            "object or null",
+            "with --by: by, currency, uncounted, untold, shared, whole, groups (docs/report.md)",
+        ),
         "gates": ("integer or null", "with --check: how many were compared; those that do not hold are the problems"),
         "trial": (
             "object or null",

@@ -21,7 +21,7 @@ from crawler.explore.guard import FORM
 from crawler.explore.html import render
 from crawler.explore.live import Live, Look
 from crawler.frontier.operate import ActionError, Order, act, with_frontier
-from crawler.frontier.status_table import humane
+from crawler.frontier.status_table import humane, ordered
 from crawler.observe.outcomes import is_held_name, outcomes
 from crawler.server.errors import FrontierError
 from crawler.stages.chain import STAGES
@@ -134,7 +134,7 @@ def shown(look: Look) -> dict[str, Any]:
     ended = {name: n for name, n in written.rejected.items() if name in told.rejected or is_held_name(name)}
     return {
         "look": look,
-        "mode": look.view.counts.mode.word if look.view else "",
+        "mode": ordered(look.view) if look.view else "",
         "steps": flow(written.kept, ended),
         "judged": written.kept + sum(ended.values()),
         "beside": ", ".join(f"{n:,} {what}" for n, what in waits if n),

@@ -31,11 +31,6 @@ class Mode(StrEnum):
     PAUSE = "pause"  # nothing is handed out, workers wait
     DRAIN = "drain"  # nothing is handed out, workers finish and end
 
-    @property
-    def word(self) -> str:
-        """What people read."""
-        return {Mode.RUN: "running", Mode.PAUSE: "paused", Mode.DRAIN: "draining"}[self]
-
 
 class Nack(IntEnum):
     """Answer of the server to a failed try."""

@@ -15,6 +15,7 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
+from crawler.frontier.claims import bearer_of
 from crawler.frontier.client import Frontier
 from crawler.frontier.member import leased
 from crawler.frontier.model import Counts, Mode
@@ -27,6 +28,7 @@ _RING, _RING_SECONDS = 7, 10.0  # as in scripts/common.lua
 _PAGE = 250  # scopes a call: the server answers nobody else while a script runs
 _SCAN = 1000
 _BARREN_SCOPES = 50
+_NONCE = 8  # characters at the end of a token that are not its worker's mark (`Frontier._lease`)
 _LETTERS = 10_000  # dead letters read for their reasons
 
 
@@ -72,7 +74,8 @@ class Overview:
     a second over the last minute, by all workers. `oldest_ready` is how long the scope that waits longest has been
     ready, None where none is. `parked` URLs were fetched and wait for their next visit; none of them is due before
     `next_visit_in` seconds from now (0 = due, or not known before the first run with RECRAWL; None = none waits).
-    `reasons` are the latest reasons of the first dead letters, most frequent first.
+    `reasons` are the latest reasons of the first dead letters, most frequent first. `left` URLs are leased to workers
+    that show no sign of life; `left_for` seconds from now all of them are queued again (0 = at a worker's next look).
     """
 
     crawl: str
@@ -89,6 +92,8 @@ class Overview:
     workers: int = 0  # that show signs of life
     workers_seen: tuple[WorkerView, ...] = ()  # those, by name, and silent ones whose names nobody has taken back
     proxies: tuple[ProxyView, ...] = ()  # through which they ask sites, by name
+    left: int = 0
+    left_for: float = 0.0
 
     def as_json(self) -> dict[str, object]:
         """For machines."""
@@ -102,17 +107,20 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
     """
     views: list[ScopeView] = []
     ready: list[float] = []
+    leases: list[tuple[int, bytes]] = []
     for shard in _shards(frontier, domain):
         shelf = _Shelf(frontier, frontier.prefix(shard), shard)
         views += await shelf.views(domain)
         ready += await shelf.ready_since()
+        leases += [(shard, token) for token in shelf.leases]
     if domain and not any(_is_known(view) for view in views):
         raise LookupError(f"{domain}: the crawl {frontier.crawl} knows no URL of it")
     views.sort(key=lambda v: (-v.queued, -v.leased, -v.done, v.scope))
     parked, soonest = await frontier.visits.next_visits()
     counts = await frontier.counts()
     age = frontier.now() - min(ready) if ready else -1.0
-    workers = await _workers(frontier)
+    workers, bearers = await _workers(frontier)
+    left = await _left(frontier, leases, bearers)
     return Overview(
         crawl=frontier.crawl,
         counts=counts,
@@ -128,6 +136,8 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
         workers=sum(worker.alive for worker in workers),
         workers_seen=workers,
         proxies=await proxies_seen(frontier.shared, [worker.name for worker in workers if worker.alive]),
+        left=len(left),
+        left_for=max(0.0, max(left, default=0.0) - frontier.now()),
     )
 
 
@@ -148,9 +158,16 @@ class _Shelf:
         self._redis = frontier.connection.redis
         self._prefix = prefix
         self._shard = shard
+        self.leases: list[bytes] = []  # tokens of what `views` saw handed out
 
     async def views(self, domain: str) -> list[ScopeView]:
-        handed_out = Counter([leased(payload)[0] async for _, payload in self._hscan("lease")])
+        """The scopes, or with `domain` that one."""
+        handed_out = Counter[str]()
+        async for token, payload in self._hscan("lease"):
+            scope = leased(payload)[0]
+            handed_out[scope] += 1
+            if domain in ("", scope):
+                self.leases.append(token)
         held, waiting, alone = [await self._parked(key) for key in ("held", "later", "alone")]
         barren = [scope.decode() async for scope, _ in self._hscan("barren")]
         known = {*handed_out, *held, *barren, *waiting, *alone}
@@ -225,15 +242,34 @@ async def waits_for_workers(frontier: Frontier, scope: str) -> bool:
     return bool(int(queued) or int(busy))
 
 
-async def _workers(frontier: Frontier) -> tuple[WorkerView, ...]:
+async def _workers(frontier: Frontier) -> tuple[tuple[WorkerView, ...], set[bytes]]:
+    """The workers by name, and what the leases bear of those that live."""
     redis, prefix, now = frontier.connection.redis, frontier.prefix(0), frontier.now()
     ends = await redis.zrange(f"{prefix}workers", 0, -1, withscores=True)
     claims = await redis.hmget(f"{prefix}claims", [name for name, _ in ends]) if ends else []
-    found = []
+    found, bearers = [], set[bytes]()
     for (name, end), claim in zip(ends, claims, strict=True):
-        seen = int((claim or b"").rpartition(b":")[2] or 1000 * now) / 1000
-        found.append(WorkerView(name.decode(), max(0.0, now - seen), end / 1000 >= now))
-    return tuple(sorted(found, key=lambda worker: worker.name))
+        token, _, seen = (claim or b"").rpartition(b":")
+        found.append(WorkerView(name.decode(), max(0.0, now - int(seen or 1000 * now) / 1000), end / 1000 >= now))
+        if found[-1].alive:
+            bearers.add(bearer_of(token.decode()).encode())
+    return tuple(sorted(found, key=lambda worker: worker.name)), bearers
+
+
+async def _left(frontier: Frontier, leases: list[tuple[int, bytes]], living: set[bytes]) -> list[float]:
+    """When the leases expire (epoch seconds) whose worker shows no sign of life.
+
+    What a worker gave back since it was looked at has no time any more. A lease that bears nobody's mark says nothing.
+    """
+    found: list[float] = []
+    for shard in range(frontier.limits.shards):
+        nonces = [(t, t.rpartition(b".")[2]) for at, t in leases if at == shard]
+        tokens = [token for token, nonce in nonces if len(nonce) > _NONCE and nonce[:-_NONCE] not in living]
+        for at in range(0, len(tokens), _PAGE):
+            key = frontier.prefix(shard) + "leases"
+            times = await frontier.connection.redis.zmscore(key, tokens[at : at + _PAGE])
+            found += [time / 1000 for time in times if time is not None]
+    return found
 
 
 async def _barren(frontier: Frontier, domain: str) -> tuple[ShapeView, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textwrap import wrap
 
+from crawler.frontier.model import Mode
 from crawler.frontier.overview import Overview, ScopeView, WorkerView
 from crawler.frontier.proxies import ProxyView
 from crawler.number import number_of
@@ -19,7 +20,8 @@ def render(view: Overview, *, hint: bool = True, one: bool = False, said: str = 
     """The whole status. `hint` ends a shortened table with a line that says how to see the rest. one: a single domain
     was asked for, so that figures of the whole crawl would be read as its own. said: how the crawl stands, a sentence.
     """
-    head = f"crawl {view.crawl}: {view.counts.mode.word}"
+    order = ordered(view)
+    head = f"crawl {view.crawl}" + (f": {order}; `gristmill frontier resume` lets workers go on" if order else "")
     whole = [] if one else [*_wrapped(said, 2), *_totals(view), *_workers(view.workers_seen), *_proxies(view.proxies)]
     lines = [head, *whole, *_what_stays(view), ""]
     head, *rows = _aligned([_HEAD, *(_row(scope) for scope in view.scopes)])
@@ -43,6 +45,13 @@ def humane(seconds: float) -> str:
     return f"{whole} s"
 
 
+def ordered(view: Overview) -> str:
+    """What somebody has ordered of the crawl: paused, draining or drained; nothing where workers may go on. Whether any
+    does, `observe.standing` says."""
+    order = {Mode.RUN: "", Mode.PAUSE: "paused", Mode.DRAIN: "draining" if view.workers else "drained"}
+    return order[view.counts.mode]
+
+
 def _totals(view: Overview) -> list[str]:
     c = view.counts
     far = f" ({c.waiting:,} of them wait for a later try)" if c.waiting else ""
@@ -57,6 +66,9 @@ def _totals(view: Overview) -> list[str]:
     ]
     if suspects := sum(scope.suspects for scope in view.scopes):
         lines.append(f"  {number_of(suspects, 'URL')} tried alone, because a worker died while fetching them")
+    if view.left:
+        when = f"within {humane(view.left_for)}" if view.left_for else "with the next request of a worker"
+        lines.append(f"  {view.left:,} leased to workers that show no sign of life: queued again {when}")
     if view.parked:
         lines.append(f"  {view.parked:,} wait for their next visit, {_first_visit(view.next_visit_in)}")
     return lines

@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import Literal
 
+from crawler.frontier.model import Mode
 from crawler.frontier.overview import Overview
 from crawler.number import number_of
 from crawler.statkeys import LEFT_ON_HOLD, WAITING
@@ -20,6 +21,7 @@ from crawler.storage.types import Manifest, Run
 State = Literal["empty", "running", "cut_off", "stopped", "ended", "finished"]
 SILENT_SECONDS = 600.0
 """In an object store, where no lock can be asked: a ledger this old is that of no worker at work."""
+_UNSEALED = "its files are not sealed yet: the same crawl command seals them and continues"
 _AGAIN = "the same crawl command continues"
 _MADE = {"replay": "The replay", "select": "The selection", "dedup": "The removal of duplicates", "merge": "The merge"}
 _NAMES = 3
@@ -39,10 +41,11 @@ def standing(place: Place, manifest: Manifest, view: Overview | None = None) -> 
     if not runs:
         return Standing("empty", "Nothing is here yet: no crawl has begun in this folder.")
     unended = [run for run in runs if run["ended"] is None]
-    if alive := _alive(place, unended, view):
-        return _running(alive)
+    killed = [run for run in unended if not _is_alive(place, run)]
+    if alive := _at_work(unended, killed, view, place.remote):
+        return _running(alive, view, f"; {_killed(killed)}: {_UNSEALED}" if killed else "")
     if unended:
-        return _cut_off(unended, "its files are not sealed yet: the same crawl command seals them and continues")
+        return _cut_off(unended, _UNSEALED)
     return _ended(manifest, max(runs, key=lambda run: (run["ended"] or "", run["started"])), view)
 
 
@@ -56,6 +59,8 @@ def _ended(manifest: Manifest, latest: Run, view: Overview | None) -> Standing:
     held = _left_on_hold(manifest["runs"], latest) if view is None else view.counts.held
     if waiting:
         return _stopped(waiting)
+    if held is None and WAITING in counters:
+        return Standing("ended", f"The crawl was stopped when no URL waited; {_AGAIN}, should any be on hold or due.")
     if held is None:  # of an older version, or one that could not ask its frontier at its end
         return Standing("ended", f"The latest run has ended and did not say what waits: {_AGAIN}.")
     return _finished(held, any(entry["documents"] for entry in manifest["files"] if entry["kind"] in PAGES))
@@ -77,34 +82,58 @@ def standing_of(view: Overview) -> Standing:
     """The same where the frontier alone is at hand."""
     counts = view.counts
     if view.workers:
-        return _running(view.workers)
-    if waiting := counts.queued + counts.leased:
+        return _running(view.workers, view)
+    waiting = counts.queued + counts.leased
+    if waiting and not (counts.leased or counts.held or counts.done or counts.dead):
+        return Standing("empty", f"Nothing is here yet: {_waits(waiting)} for a first worker.")
+    if waiting:
         return _stopped(waiting)
     if not counts.seen:
         return Standing("empty", "Nothing is here yet: the frontier knows no URL.")
     return _finished(counts.held, judged=bool(counts.done or counts.dead))
 
 
-def _alive(place: Place, unended: list[Run], view: Overview | None) -> int:
-    """Workers at work. A lock tells at once that a process has gone; the frontier only after a while."""
-    alive = sum(_is_alive(place, run) for run in unended)
-    killed_here = not place.remote and len(unended) > alive
-    return alive if view is None or killed_here else max(alive, view.workers)
+def _at_work(unended: list[Run], killed: list[Run], view: Overview | None, remote: bool) -> int:
+    """Workers at work, here and elsewhere. A lock tells at once that a process has gone; the frontier only after a
+    while, so it is not believed of those that were killed here."""
+    here = len(unended) - len(killed)
+    if view is None:
+        return here
+    gone = set[str]() if remote else {run["worker_id"] for run in killed}
+    return max(here, sum(worker.alive and worker.name not in gone for worker in view.workers_seen))
 
 
-def _running(workers: int) -> Standing:
-    return Standing("running", f"The crawl runs: {number_of(workers, 'worker is', 'workers are')} at work.")
+def _running(workers: int, view: Overview | None, besides: str = "") -> Standing:
+    """view: what the frontier says, which knows whether they have anything to do."""
+    counts = None if view is None else view.counts
+    if counts is not None and counts.mode is Mode.PAUSE:
+        said = f"The crawl is paused: {number_of(workers, 'worker waits', 'workers wait')}"
+    elif counts is not None and not counts.queued + counts.leased:
+        said = (
+            f"The crawl runs: {number_of(workers, 'worker waits', 'workers wait')} for URLs, of which there is none now"
+        )
+    else:
+        said = f"The crawl runs: {number_of(workers, 'worker is', 'workers are')} at work"
+    return Standing("running", f"{said}{besides}.")
 
 
 def _cut_off(runs: list[Run], then: str) -> Standing:
+    return Standing("cut_off", f"The crawl was cut off: {_killed(runs)}; {then}.")
+
+
+def _killed(runs: list[Run]) -> str:
     names = sorted({run["worker_id"] for run in runs})
     more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
-    who = f"the worker {names[0]} was" if len(names) == 1 else f"the workers {', '.join(names[:_NAMES])}{more} were"
-    return Standing("cut_off", f"The crawl was cut off: {who} killed; {then}.")
+    one = len(names) == 1
+    return f"the worker {names[0]} was killed" if one else f"the workers {', '.join(names[:_NAMES])}{more} were killed"
 
 
 def _stopped(waiting: int) -> Standing:
-    return Standing("stopped", f"The crawl was stopped: {number_of(waiting, 'URL waits', 'URLs wait')}; {_AGAIN}.")
+    return Standing("stopped", f"The crawl was stopped: {_waits(waiting)}; {_AGAIN}.")
+
+
+def _waits(waiting: int) -> str:
+    return number_of(waiting, "URL waits", "URLs wait")
 
 
 def _finished(held: int, judged: bool) -> Standing:

@@ -243,7 +243,7 @@ def test_the_status_of_one_domain_shows_no_figures_of_the_whole_crawl(command, f
     whole, one = command("status")[1], command("status", "--domain", "deep.example")[1]
     assert "may be fetched within a minute" in whole
     title, blank, head, row = one.splitlines()
-    assert (title, blank) == (f"crawl {crawl_name}: running", "") and head.split()[0] == "queued"
+    assert (title, blank) == (f"crawl {crawl_name}", "") and head.split()[0] == "queued"
     assert "deep.example" in row and row.split()[0] == "50"
 
 

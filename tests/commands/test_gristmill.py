@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -270,6 +271,17 @@ def test_allow_local_opens_what_is_named_also_where_another_setting_is_wrong() -
     settings = opened("127.0.0.1:8080", EGRESS_PROXIES="nonsense")
     assert (settings["NETWORK_ALLOW"], settings["NETWORK_PORTS"]) == ("127.0.0.1/32", "80,443,8080")
     assert "NETWORK_PORTS" not in opened("127.0.0.1:8080", NETWORK_ALLOW="nonsense")
+
+
+def test_allow_local_of_a_command_that_names_nothing_is_refused_with_the_way_to_say_it() -> None:
+    """Else every seed that a frontier has of this machine would be refused for good, without a word."""
+    parser = argparse.ArgumentParser()
+    begin.declare(parser)
+    begin.declare_allow_local(parser)
+    opts = parser.parse_args(["--allow-local"])
+    begin.read_pairs(opts)
+    with pytest.raises(UsageError, match=r"it names none; seeds that are already in the frontier may be named again"):
+        begin.spider_and_arguments(Settings({"SPIDER_MODULES": ["crawler.spiders"]}), ["corpus"], opts)
 
 
 @pytest.mark.parametrize("hosts", [(), ("93.184.215.14",), ("169.254.169.254",), ("no-such-host.invalid:8000",)])

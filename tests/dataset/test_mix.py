@@ -23,6 +23,7 @@ from crawler.dataset.rewrite import rewrite
 from crawler.dataset.versions import Cause
 from crawler.operations.mix import Published
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.parquet import read_rows
 from crawler.storage.files.place import REGISTRY
 from crawler.storage.files.shards import read_lines
 from tests.support.three_domains import Folder, fill
@@ -292,11 +293,20 @@ def test_the_card_lets_datasets_load_it_with_the_source_of_each_record(folder, t
     spec = load(spec_of(folder, tokens=20_000, sources=OPEN))
     mix(spec, folder / "mixed", to, max_bytes=MAX_BYTES, describe=Published)
     loaded = datasets.load_dataset(str(folder / "mixed"), split="train", cache_dir=str(folder / "cache"))
-    name = [orjson.loads(e)["mix_source"] for e in loaded["extra"]] if to == "parquet" else list(loaded["mix_source"])
     assert (
-        set(name) == {"open"}
+        set(loaded["mix_source"]) == {"open"}
         and sum(loaded["token_estimate"]) == orjson.loads((folder / "mixed" / MIX).read_bytes())["tokens"]
     )
+
+
+def test_the_source_of_a_record_is_a_column_in_parquet_and_a_field_when_it_is_read_back(folder):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    mix(load(spec_of(folder, tokens=20_000, sources=OPEN)), folder / "mixed", "parquet", max_bytes=MAX_BYTES)
+    path, *_ = sorted((folder / "mixed" / "data").iterdir())
+    assert set(parquet.read_table(path, columns=["mix_source"])["mix_source"].to_pylist()) == {"open"}
+    assert set(parquet.read_table(path, columns=["extra"])["extra"].to_pylist()) == {None}
+    with path.open("rb") as file:
+        assert {record["mix_source"] for record in read_rows(file)} == {"open"}
 
 
 def test_a_mixture_is_a_source_of_another_in_parquet_as_in_lines(folder):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
 from crawler.frontier.claims import Claims, Identity
 from crawler.frontier.client import Frontier
-from crawler.frontier.model import Limits
-from crawler.frontier.overview import overview
+from crawler.frontier.model import Counts, Limits, Mode
+from crawler.frontier.overview import Overview, overview
 from crawler.frontier.status_table import humane, render
 from crawler.urls.link import Link
 from tests.support.frontier_shorthand import ack
@@ -94,6 +95,37 @@ def test_each_worker_is_listed_with_its_last_sign_of_life_and_a_silent_one_too(f
         assert not any("worker" in line for line in render(view, one=True).splitlines())
 
     frontier_run(scenario, lease_seconds=900.0)
+
+
+def test_urls_in_the_hands_of_a_dead_worker_are_counted_with_the_time_of_their_return(frontier_run, clock):
+    async def scenario(frontier: Frontier) -> None:
+        await frontier.put([Link(f"https://h{n}.example/") for n in range(3)])
+        await Claims(frontier, Identity("w-old", "a" * 32)).enter()
+        await frontier.lease(2)
+        clock.advance(15.0)
+        await Claims(frontier, Identity("w-new", "b" * 32)).enter()
+        await frontier.lease(1)
+        view = await overview(frontier)
+        assert (view.counts.leased, view.left, view.left_for) == (3, 2, pytest.approx(75.0, abs=0.01))
+        line = "  2 leased to workers that show no sign of life: queued again within 1 min 15 s"
+        assert line in render(view).splitlines()
+        clock.advance(76.0)
+        await Claims(frontier, Identity("w-new", "b" * 32)).beat()
+        text = render(await overview(frontier))
+        assert "  2 leased to workers that show no sign of life: queued again with the next request of a worker" in text
+        await frontier.lease(0)
+        assert (await overview(frontier)).left == 0
+
+    frontier_run(scenario, lease_seconds=90.0)
+
+
+@pytest.mark.parametrize(
+    ("mode", "workers", "word"), [(Mode.PAUSE, 0, "paused"), (Mode.DRAIN, 1, "draining"), (Mode.DRAIN, 0, "drained")]
+)
+def test_the_title_says_what_somebody_has_ordered_and_nothing_of_who_is_at_work(mode, workers, word):
+    view = Overview("main", Counts(mode=mode), 0, 0.0, None, 0, 0, None, (), workers=workers)
+    assert render(view).splitlines()[0] == f"crawl main: {word}; `gristmill frontier resume` lets workers go on"
+    assert render(replace(view, counts=Counts())).splitlines()[0] == "crawl main"
 
 
 def test_a_domain_nobody_knows_is_an_error(frontier_run):

@@ -13,14 +13,14 @@ import pytest
 
 from bench.web.prose import prose
 from crawler.config import from_mapping
-from crawler.frontier.model import Counts
+from crawler.frontier.model import Counts, Mode
 from crawler.frontier.operate import status
-from crawler.frontier.overview import Overview
+from crawler.frontier.overview import Overview, WorkerView
 from crawler.observe import write
 from crawler.observe.report.summary import summarise
-from crawler.observe.standing import standing_of
+from crawler.observe.standing import standing, standing_of
 from crawler.operations.tend import _standing
-from crawler.statkeys import LEFT_ON_HOLD
+from crawler.statkeys import LEFT_ON_HOLD, WAITING
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import record_of
@@ -173,8 +173,15 @@ def test_of_workers_side_by_side_one_says_for_all_that_the_crawl_is_finished(tmp
     ("counts", "workers", "said"),
     [
         (Counts(), 0, "Nothing is here yet: the frontier knows no URL."),
+        (Counts(queued=5, seen=5), 0, "Nothing is here yet: 5 URLs wait for a first worker."),
+        (
+            Counts(done=9, seen=9),
+            2,
+            "The crawl runs: 2 workers wait for URLs, of which there is none now.",
+        ),
+        (Counts(queued=7, seen=9, mode=Mode.PAUSE), 1, "The crawl is paused: 1 worker waits."),
         (Counts(queued=7, leased=1, seen=9), 2, "The crawl runs: 2 workers are at work."),
-        (Counts(queued=1, seen=9), 0, "The crawl was stopped: 1 URL waits; the same crawl command continues."),
+        (Counts(queued=1, done=8, seen=9), 0, "The crawl was stopped: 1 URL waits; the same crawl command continues."),
         (Counts(done=9, seen=9), 0, "The crawl is finished: no URL waits."),
         (
             Counts(done=8, held=1, seen=9),
@@ -186,3 +193,24 @@ def test_of_workers_side_by_side_one_says_for_all_that_the_crawl_is_finished(tmp
 def test_where_the_frontier_alone_is_at_hand_it_says_the_same(counts: Counts, workers: int, said: str) -> None:
     view = Overview("main", counts, 0, 0.0, None, 0, 0, None, (), workers=workers)
     assert standing_of(view).sentence == said
+
+
+def test_a_worker_killed_here_is_told_beside_those_at_work_elsewhere_and_counted_once(crawl: Crawl) -> None:
+    """The frontier knows of the death only after a while, and of machines that have another folder."""
+    eventually(lambda: summarise(str(crawl.folder), growing=True).judged == FREE)
+    crawl.end(signal.SIGKILL)
+    place = Place(str(crawl.folder))
+    seen = (WorkerView("w1", 5.0, alive=True), WorkerView("w2", 1.0, alive=True))
+    view = Overview("crawl", Counts(queued=7, seen=9), 0, 0.0, None, 0, 0, None, (), workers=2, workers_seen=seen)
+    killed = "the worker w1 was killed: its files are not sealed yet: the same crawl command seals them and continues."
+    assert standing(place, place.manifest(), view).sentence == f"The crawl runs: 1 worker is at work; {killed}"
+    assert standing(place, place.manifest()).state == "cut_off"
+
+
+def test_a_run_that_was_stopped_with_an_empty_queue_says_so(tmp_path: Path) -> None:
+    corpus = Folder(tmp_path / "c").opened("w1")
+    corpus.keep(record_of(document(1)))
+    corpus.note({WAITING: 0})
+    corpus.close()
+    said = summarise(str(tmp_path / "c")).standing
+    assert said.startswith("The crawl was stopped when no URL waited; the same crawl command continues")

@@ -16,12 +16,14 @@ from crawler.dataset.verify import verify
 from crawler.document import DropReason
 from crawler.policy.facts import Pace
 from crawler.storage.archive.reader import read_archive
-from crawler.storage.corpus.corpus import Corpus
+from crawler.storage.corpus.corpus import CHECKPOINT_SECONDS, Corpus
 from crawler.storage.corpus.manifest import merged
 from crawler.storage.corpus.recovery import recover
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.locks import WriterLock
 from crawler.storage.files.place import Place
+from crawler.storage.files.records import record_of
+from tests.support.corpus_folder import Folder, document
 from tests.support.places import PROJECT
 
 WRITER = Path(__file__).with_name("writer_process.py")
@@ -356,3 +358,15 @@ def test_a_run_says_the_fastest_pace_that_was_in_force_while_it_was_at_work(tmp_
     corpus.close()
     (run,) = corpus.place.manifest()["runs"]
     assert (run["policy"]["delay_seconds"], run["policy"]["requests_at_a_time"]) == (0.5, 4)
+
+
+def test_a_worker_with_nothing_to_write_leaves_its_latest_counters_to_whoever_finds_it_killed(tmp_path) -> None:
+    folder = Folder(tmp_path / "idle")
+    corpus = folder.opened()
+    corpus.keep(record_of(document(1)))
+    corpus.commit()
+    for spent in range(2 * int(CHECKPOINT_SECONDS)):  # each look at the clock is a second
+        corpus.note({"stage/cpu_ms": spent})
+    (ledger,) = (tmp_path / "idle" / "manifest.d").glob("*.json")
+    assert orjson.loads(ledger.read_bytes())["runs"][-1]["counters"]["stage/cpu_ms"] >= CHECKPOINT_SECONDS - 1
+    corpus.close()

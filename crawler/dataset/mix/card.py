@@ -12,9 +12,9 @@ HEAD = ("field", "value", "target", "tokens", "of target", "documents", "records
 
 
 def column_of(form: Format) -> tuple[dict[str, str], ...]:
-    """The column with the source, for the card: of JSON lines. Parquet has it in `extra`, Dolma's in `metadata`."""
-    is_lines = form.folder == "data" and form.suffix.startswith("jsonl")
-    return ({"name": SOURCE_FIELD, "dtype": "string"},) if is_lines else ()
+    """The column with the source, for the card: of JSON lines and Parquet. Dolma has it in `metadata`."""
+    has_columns = form.folder == "data" and form.suffix.startswith(("jsonl", "parquet"))
+    return ({"name": SOURCE_FIELD, "dtype": "string"},) if has_columns else ()
 
 
 def section(plan: Plan) -> Iterator[str]:

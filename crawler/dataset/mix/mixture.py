@@ -26,7 +26,7 @@ from crawler.dataset.mix.tokens import counter
 from crawler.dataset.records.database import connect, rows_of
 from crawler.storage.corpus.software import versions
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.formats import Format
+from crawler.storage.files.formats import Format, with_columns
 from crawler.storage.files.journal import indented
 from crawler.storage.files.records import Record
 from crawler.times import Clock
@@ -143,7 +143,7 @@ def mix(
     document is picked, or a source changes meanwhile.
     """
     with ExitStack() as stack:
-        form, draft = export_format(to), draft_beside(out, stack)
+        form, draft = with_columns(export_format(to), (SOURCE_FIELD,)), draft_beside(out, stack)
         mixture = stack.enter_context(_Mixture(spec, progress))
         files = Filling(draft, form, max_bytes, progress)
         describer = describe(mixture.sources) if describe is not None else None

@@ -12,15 +12,17 @@ from typing import Any
 
 from crawler.config.report import ReportConfig
 from crawler.observe.report.batches import SEVERAL, Batch, batches_of
-from crawler.observe.report.costs import Prices, Spent, spent_by
+from crawler.observe.report.costs import SPENDING, Prices, Spent, spent_by
 from crawler.storage.files import accounts as counting
 from crawler.storage.files.place import PAGES, Place
 from crawler.storage.files.shards import read_records
-from crawler.storage.types import Counts, Entry, Manifest
+from crawler.storage.types import Counts, Entry, Manifest, Run
 
 BY = ("domain", "batch", "day", "tier", "language")
 MOST_POINTS = 200
 """Points of a series over time: seconds, minutes, hours, days, the finest of which there are no more."""
+_TOLD = "told/"
+"""Begins the name of a count of those records whose runs say what they spent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,9 @@ class Account:
             "all_requests": spent.requests,
             "received_bytes": spent.received,
             "cpu_seconds": spent.cpu_seconds,
-            "tokens_per_cpu_second": _ratio(count["tokens"], spent.cpu_seconds),
+            "tokens_per_cpu_second": _ratio(count[f"{_TOLD}tokens"], spent.cpu_seconds),
             "cost": spent.cost,
-            "tokens_per_cost": _ratio(count["tokens"], spent.cost),
+            "tokens_per_cost": _ratio(count[f"{_TOLD}tokens"], spent.cost),
             "pii_rate": _ratio(count["pii"], count["kept"]),
             "licence_pass_rate": _ratio(count["licence_passed"], count["kept"]),
             "extraction_yield": _ratio(count["yield_sum"] / counting.YIELD_UNIT, count["yields"]),
@@ -65,12 +67,15 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """All accounts. uncounted: records of files that an older version sealed, where they were not read again."""
+    """All accounts. uncounted: records of files that an older version sealed, where they were not read again. untold:
+    records of runs that say nothing of what they spent, beside others that do; no figure of spending has them.
+    """
 
     whole: Account
     groups: dict[str, list[Account]]
     series: list[Account]  # by second, minute, hour or day, in the order of time
     uncounted: int = 0
+    untold: int = 0
     lengths: dict[str, Counts] = field(default_factory=dict)
     currency: str = ""
 
@@ -79,6 +84,7 @@ class Books:
         return {
             "currency": self.currency,
             "uncounted": self.uncounted,
+            "untold": self.untold,
             "whole": self.whole.as_dict(),
             "by": {by: [account.as_dict() for account in found[:top]] for by, found in self.groups.items()},
             "series": [account.as_dict() for account in self.series],
@@ -107,7 +113,7 @@ def read(
     that no file of it holds yet. Raises: StorageError where a file is damaged.
     """
     manifest = place.manifest() if manifest is None else manifest
-    adding = _Adding(batches_of(manifest["runs"]))
+    adding = _Adding(manifest["runs"])
     if unsealed is not None:
         adding.add(unsealed.entry())
     for entry in manifest["files"]:
@@ -133,14 +139,20 @@ def _accounts_of(place: Place, entry: Entry, *, reread: bool) -> dict[str, dict[
 class _Adding:
     """Adds up the entries."""
 
-    def __init__(self, batches: list[Batch]) -> None:
-        self._batches = batches
+    def __init__(self, runs: list[Run]) -> None:
+        self._batches = batches_of(runs)
+        silent = [run for run in runs if not any(name in run["counters"] for name in SPENDING)]
+        self._silent = Batch("", silent if len(silent) < len(runs) else [])
         self._groups: dict[str, dict[str, Counter[str]]] = {by: {} for by in (*BY, "time")}
         self._whole: Counter[str] = Counter()
         self._lengths: dict[str, Counter[str]] = {}
-        self.uncounted = 0
+        self.uncounted = self.untold = 0
 
     def add(self, found: dict[str, dict[str, Counts]], entry: Entry | None = None) -> None:
+        is_told = entry is None or not any(map(self._silent.has, entry.get("made_by", [])))
+        self.untold += 0 if is_told or entry is None else entry["documents"]
+        if is_told:
+            found = {kind: {name: _told(counts) for name, counts in rows.items()} for kind, rows in found.items()}
         for kind, groups in found.items():
             for name, counts in groups.items():
                 self._to(kind, name, counts)
@@ -168,7 +180,7 @@ class _Adding:
                 own = [run["counters"] for batch in self._batches if batch.name == name for run in batch.runs]
                 spent = spent_by(own, prices)
             else:
-                spent = total.share_of(counts, self._whole, prices)
+                spent = total.share_of(_of_told(counts), _of_told(self._whole), prices)
             return Account(
                 name, counts, spent, tokens, targets.get(name, 0.0) if by == "language" and targets else None
             )
@@ -181,8 +193,23 @@ class _Adding:
         series = [account("time", name, counts) for name, counts in sorted(times.items()) if name]
         lengths = {name: dict(bins) for name, bins in self._lengths.items()}
         return Books(
-            Account("(all)", self._whole, total, tokens), groups, series, self.uncounted, lengths, prices.shown
+            Account("(all)", self._whole, total, tokens),
+            groups,
+            series,
+            self.uncounted,
+            self.untold,
+            lengths,
+            prices.shown,
         )
+
+
+def _told(counts: Counts) -> Counts:
+    """The counts, and each once more as one of records whose runs say what they spent."""
+    return counts | {f"{_TOLD}{name}": counts.get(name, 0) for name in ("tokens", "requests", "pages", "drawn")}
+
+
+def _of_told(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name.removeprefix(_TOLD): n for name, n in counts.items() if name.startswith(_TOLD)}
 
 
 def _ranked(found: Iterable[Account]) -> list[Account]:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from crawler.config.report import ReportConfig
 
 
+SPENDING = (REQUESTS, RESPONSE_BYTES, STAGES_CPU_MS, BROWSER_MS)
+"""Counters that say what a run has spent. One that was killed in its first minute says nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prices:
     """The cost model: the COST_… settings. 0 = not counted."""

@@ -38,11 +38,11 @@ _GAP = 2
 
 
 def as_dict(books: Books, by: str, top: int | None) -> dict[str, Any]:
-    """Plain JSON types: by, currency, uncounted, shared (figures that are shares), whole, groups."""
+    """Plain JSON types: by, currency, uncounted, untold, shared (figures that are shares), whole, groups."""
     groups = [account.as_dict() for account in books.groups[by][:top]]
     shared = [] if by == "batch" else list(SHARED)
-    head = {"by": by, "currency": books.currency, "uncounted": books.uncounted, "shared": shared}
-    return head | {"whole": books.whole.as_dict(), "groups": groups}
+    head = {"by": by, "currency": books.currency, "uncounted": books.uncounted, "untold": books.untold}
+    return head | {"shared": shared, "whole": books.whole.as_dict(), "groups": groups}
 
 
 def as_json(books: Books, by: str, top: int | None) -> str:
@@ -109,6 +109,11 @@ def notes(books: Books, by: str, top: int | None, left_out: int) -> list[str]:
         found.append(f"{number_of(left_out, 'more column')}: a wider terminal, or --format csv")
     if by != "batch" and any(account.spent.requests or account.spent.cpu_seconds for account in books.groups[by]):
         found.append("≈ recorded by run only: this group's share, by requests, pages read and pages drawn")
+    if books.untold:
+        records = number_of(books.untold, "record")
+        found.append(
+            f"{records} of runs that do not say what they spent (killed, or just begun): in no CPU time or cost"
+        )
     return found
 
 

@@ -203,8 +203,12 @@ class Corpus:
         self.taken += 1
 
     def note(self, counters: Mapping[str, int]) -> None:
-        """Set counters of this run that only the crawl knows (fetched, bytes, …); they go into the manifest."""
+        """Set counters of this run that only the crawl knows (fetched, bytes, …); they go into the manifest, with the
+        next commit or, where nothing is committed any more, with the next note: a kill leaves them."""
         self._counters.update({name: value - self._counters[name] for name, value in counters.items()})
+        if self._failed is None and self._is_open and self._clock() - self._checkpoint >= CHECKPOINT_SECONDS:
+            with self._failing():
+                self._save()
 
     def note_origin(self, archive: str, origin: Origin) -> None:
         """Take down what an archive that is replayed says of itself; it goes into the run with the next checkpoint."""

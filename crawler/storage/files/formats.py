@@ -11,7 +11,8 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import IO, Any
 
 import zstandard
@@ -103,8 +104,8 @@ def _plain(target: IO[bytes], _rejected: bool) -> Iterator[Add]:
 
 
 @contextmanager
-def _parquet(target: IO[bytes], rejected: bool) -> Iterator[Add]:
-    with ParquetRows(target, rejected=rejected) as rows:
+def _parquet(target: IO[bytes], rejected: bool, more: Iterable[str] = ()) -> Iterator[Add]:
+    with ParquetRows(target, rejected=rejected, more=more) as rows:
         yield lambda record, line, _number: rows.add(record, len(line))
 
 
@@ -121,6 +122,11 @@ BUILT_IN = {
                media_type="application/vnd.apache.parquet", features=card_features(as_json=False)),
     )
 }  # fmt: skip
+
+
+def with_columns(form: Format, names: Iterable[str]) -> Format:
+    """The format, of records that have further fields of text, which Parquet gives columns of their own."""
+    return replace(form, writing=partial(_parquet, more=tuple(names))) if form.writing is _parquet else form
 
 
 def formats() -> dict[str, Format]:

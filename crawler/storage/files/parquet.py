@@ -26,6 +26,7 @@ LEVEL = 6
 class ParquetRows:
     """Writes records to one open file, in a `with` block: its end writes the footer that makes the file Parquet.
 
+    more: names of further columns, of text, behind the others.
     After an exception the file is of no use; the writer lets go of it before it is closed.
     """
 
@@ -35,10 +36,13 @@ class ParquetRows:
         *,
         rejected: bool,
         without: Iterable[str] = (),
+        more: Iterable[str] = (),
         metadata: Mapping[str, str] | None = None,
     ) -> None:
         self._pa = arrow()
         schema = arrow_schema(rejected=rejected, without=without)
+        for name in more:
+            schema = schema.append(self._pa.field(name, self._pa.string()))
         self._schema = schema.with_metadata({**schema.metadata, **(metadata or {})})
         self._names = [name for name in self._schema.names if name != EXTRA]
         self._without = frozenset(without)

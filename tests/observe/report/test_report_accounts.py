@@ -12,14 +12,16 @@ import pytest
 
 from crawler.config import ConfigError, from_mapping
 from crawler.observe import write as report
-from crawler.observe.report import accounts, figures
+from crawler.observe.report import accounts, figures, table
 from crawler.observe.report.accounts import BY
 from crawler.observe.report.costs import Prices
 from crawler.storage.files import accounts as counting
 from crawler.storage.files.place import Place
+from crawler.storage.files.records import record_of
 from crawler.storage.files.shards import read_lines
 from crawler.times import rfc3339
 from tests.observe.report.conftest import COUNTERS
+from tests.support.corpus_folder import Folder, document
 from tests.support.places import PROJECT
 
 PRICES = {"COST_REQUEST": "0.001", "COST_GB": "0.5", "COST_CPU_HOUR": "2", "COST_BROWSER_MINUTE": "0.25"}
@@ -171,6 +173,28 @@ def test_the_numbers_in_stats_json_are_the_same_and_no_record_was_read_for_them(
 def test_without_prices_nothing_has_a_cost(books_folder):
     figures = accounts.read(Place(str(books_folder.path))).whole.figures()
     assert figures["cost"] is figures["tokens_per_cost"] is None and figures["cpu_seconds"] == 37.5
+
+
+def test_records_of_a_run_that_does_not_say_what_it_spent_are_not_divided_by_what_others_spent(tmp_path):
+    """One machine's worker was killed; its counters are lost, its files are not."""
+    folder = Folder(tmp_path / "corpus")
+    for worker, count in (("told", 2), ("killed", 3)):
+        corpus = folder.opened(worker)
+        for number in range(count):
+            corpus.keep(record_of(document(number + 10 * count)) | {"token_estimate": 100, "extraction_yield": 0.5})
+        corpus.note(COUNTERS[1] if worker == "told" else {})
+        corpus.close()
+    books = accounts.read(Place(str(folder.path)), prices())
+    cpu = COUNTERS[1]["stage/cpu_ms"] / 1000
+    assert (books.untold, books.whole.figures()["tokens"]) == (3, 500)
+    assert books.whole.figures()["tokens_per_cpu_second"] == 200 / cpu
+    for by in ("domain", "batch", "language"):
+        spent = [account.figures() for account in books.groups[by]]
+        assert math.isclose(sum(row["cpu_seconds"] or 0 for row in spent), cpu)
+        assert all((row["tokens_per_cpu_second"] or 200 / cpu) == 200 / cpu for row in spent)
+    assert any(
+        "3 records of runs that do not say what they spent" in note for note in table.notes(books, "day", None, 0)
+    )
 
 
 def test_concentration_is_that_of_the_domains(books_folder):
