@@ -114,7 +114,7 @@ def written(body: bytes, form: str, kind: str, title: str) -> bytes | None:
         return _mail(title, written(body, form, "text", title))
     if kind == "pdf":
         typed = _run(["pandoc", "-f", form, "-t", "ms", "-s", "-M", f"title={title}"], body)
-        return typed and _run(["groff", "-ms", "-k", "-t", "-Tpdf", "-P-e"], typed)
+        return typed and _run(["groff", "-ms", "-k", "-t", "-Tpdf"], typed)
     to, *more = _PANDOC[kind]
     return _run(["pandoc", "-f", form, "-t", to, *more, "-M", f"title={title}", "-o", "-"], body)
 
