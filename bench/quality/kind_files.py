@@ -182,7 +182,9 @@ def make_good(out: Folder, packages: Path) -> None:
             _sheet(out, name, body, form)
     for one in [*out.made]:
         if one.kind == "pptx" and one.good and sum(m.kind == "odp" for m in out.made) < _OFFICE:
-            out.add("odp", "written", one.source, by_office("s.pptx", (out.root / one.file).read_bytes(), "odp"), good=True)
+            out.add(
+                "odp", "written", one.source, by_office("s.pptx", (out.root / one.file).read_bytes(), "odp"), good=True
+            )
     for kind, path, what in _of_packages(packages):
         out.add(kind, what, str(path.relative_to(packages)), _plain(path), good=True)
 
@@ -205,7 +207,8 @@ def _of_packages(packages: Path) -> Iterator[tuple[str, Path, str]]:
                 yield kind, path, "package"
     rnd = random.Random(7)
     found = {
-        "rst": [*(doc / "python3.11/html/_sources/library").glob("*.rst.txt"), *(doc / "docutils-doc/docs").rglob("*.txt")],
+        "rst": [*(doc / "python3.11/html/_sources/library").glob("*.rst.txt"),
+                *(doc / "docutils-doc/docs").rglob("*.txt")],
         "asciidoc": [*(doc / "git-doc/technical").glob("*.txt"), *(doc / "git-doc/howto").glob("*.txt"),
                      *(doc / "git-doc").glob("git*.txt")],
         "markdown": [*doc.rglob("*.md")],
@@ -267,28 +270,53 @@ def _junk_texts(packages: Path, rnd: random.Random) -> Iterator[tuple[str, str, 
             yield "index", page.name, "html", _lines([html.unescape(item) for item in items if item][:400])
     for number in range(_EACH):
         labels = rnd.sample(_LABELS, 14)
-        fields = [f"{label}: {rnd.choice(('____________', '................', '☐ yes ☐ no', '[          ]'))}" for label in labels]
-        yield "form", f"form {number}", "html", f"<h1>{rnd.choice(_FORMS)}</h1>".encode() + _lines([*fields, *fields[:6]])
+        fields = [
+            f"{label}: {rnd.choice(('____________', '................', '☐ yes ☐ no', '[          ]'))}"
+            for label in labels
+        ]
+        yield (
+            "form",
+            f"form {number}",
+            "html",
+            f"<h1>{rnd.choice(_FORMS)}</h1>".encode() + _lines([*fields, *fields[:6]]),
+        )
     for number, (name, _, body) in enumerate([*manuals(packages)][_MANUALS:][: 3 * _EACH] or [*manuals(packages)]):
         heads = re.findall(r"(?m)^(.{4,70})\n[=\-~^*]{4,}$", body.decode())
         if len(heads) >= 8 and number < 2 * _EACH:
             yield "headings", name, "html", "".join(f"<h2>{html.escape(head)}</h2>" for head in heads).encode()
-    packaged = (_run(["dpkg-query", "-W", "-f", "${Package} ${Version} ${Installed-Size} ${Section}\n"]) or b"").decode()
+    packaged = (
+        _run(["dpkg-query", "-W", "-f", "${Package} ${Version} ${Installed-Size} ${Section}\n"]) or b""
+    ).decode()
     rows = [line.split() for line in packaged.splitlines()]
     for number in range(_EACH):
         some = rnd.sample(rows, min(120, len(rows)))
         cells = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in some)
         yield "table", f"packages {number}", "html", f"<table>{cells}</table>".encode()
-    listed = sorted(str(path) for path in Path("/usr/lib/python3").rglob("*") if path.is_file()) or packaged.splitlines()
+    listed = (
+        sorted(str(path) for path in Path("/usr/lib/python3").rglob("*") if path.is_file()) or packaged.splitlines()
+    )
     for number in range(_EACH):
         at = rnd.randrange(max(1, len(listed) - 200))
-        yield "listing", f"files {number}", "html", _lines([f"-rw-r--r-- root {4_096 + n} {p}" for n, p in enumerate(listed[at : at + 200])])
+        yield (
+            "listing",
+            f"files {number}",
+            "html",
+            _lines([f"-rw-r--r-- root {4_096 + n} {p}" for n, p in enumerate(listed[at : at + 200])]),
+        )
 
 
-_FORMS = ("Application for leave", "Delivery note", "Order form", "Registration", "Travel expenses", "Handover protocol")
+_FORMS = (
+    "Application for leave",
+    "Delivery note",
+    "Order form",
+    "Registration",
+    "Travel expenses",
+    "Handover protocol",
+)
 _LABELS = ("Name", "First name", "Date of birth", "Street", "Town", "Postcode", "Telephone", "E-mail", "Department",
-           "Number", "Quantity", "Item", "Price", "Total", "Date", "Place", "Signature", "Approved", "Remarks", "Account",
-           "Bank", "Customer number", "Reason", "From", "Until", "Days", "Manager", "Received", "Returned", "Initials")  # fmt: skip
+           "Number", "Quantity", "Item", "Price", "Total", "Date", "Place", "Signature", "Approved", "Remarks",
+           "Account", "Bank", "Customer number", "Reason", "From", "Until", "Days", "Manager", "Received", "Returned",
+           "Initials")  # fmt: skip
 """Our own: what stands on empty forms."""
 
 

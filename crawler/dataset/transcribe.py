@@ -51,7 +51,10 @@ COLUMNS = {
     "word_count": ("int64", "of the text that was read"),
     "pii_span_count": ("int64", "passages of personal data that were replaced"),
     "text_id": ("string", "the hash of the text, as doc_id of records"),
-    "dup_of": ("string", "canonical URL of a kept page, or of another file here, with the same or nearly the same text"),
+    "dup_of": (
+        "string",
+        "canonical URL of a kept page, or of another file here, with the same or nearly the same text",
+    ),
     "seconds": ("double", "that the program took"),
 }
 """Of a row: type and meaning."""
@@ -95,10 +98,7 @@ class Wanted:
 
     def takes(self, record: Record) -> bool:
         """True for a rejected record that is one of them."""
-        return (
-            record.get("reason") in self.reasons
-            and (not self.kinds or record.get("document_kind") in self.kinds)
-        )
+        return record.get("reason") in self.reasons and (not self.kinds or record.get("document_kind") in self.kinds)
 
 
 @dataclass(slots=True)
@@ -124,7 +124,7 @@ class Transcription:
         """How many files would be given to the program now. Raises: StorageError."""
         return sum(1 for _ in self._records())
 
-    def run(self, tell: Callable[[Transcribed], object] = lambda _: None) -> Transcribed:
+    def run(self, tell: Callable[[], object] = lambda: None) -> Transcribed:
         """Give every file that waits to the program, and write what came of it; the next call goes on.
 
         Raises: InputError where the program cannot be started, or the annotation is another one; StorageError, also
@@ -137,7 +137,7 @@ class Transcription:
         try:
             for record, said in self._read():
                 rows.append(self._row(record, said))
-                tell(self.done)
+                tell()
                 if time.monotonic() - last > EVERY_SECONDS:
                     self._write(rows, began)
                     last = time.monotonic()
@@ -225,7 +225,9 @@ class Transcription:
         try:
             self._chain().run(doc, _AFTER)
         except LackError as error:
-            raise StorageError(f"this machine lacks what the stages need ({error}); the same command goes on") from error
+            raise StorageError(
+                f"this machine lacks what the stages need ({error}); the same command goes on"
+            ) from error
         verdict = doc.verdict or doc.hold
         shown = verdict is None or (verdict.reason.keeps_text and self.config.storage.rejected_text)
         row = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from crawler.number import duration, number_of
 from crawler.operations.answer import Answer, Fields
-from crawler.operations.common import reading, refuse_url
+from crawler.operations.common import reading
 from crawler.operations.declared import Load, Work, WrongCall
 from crawler.operations.numbers import whole
 
@@ -26,11 +27,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--name", required=True, metavar="NAME", help="of the annotation: a-z, then a-z, 0-9 and _")
     add("--command", required=True, metavar="'PROGRAM {file}'", help="prints the text of a file as UTF-8 and ends with "
         "exit code 0; {file} is its path; no shell")  # fmt: skip
-    add("--code", default="", metavar="TEXT", help="program and version, for the job record; another one reads all files "
-        "anew (hashes of the files that the command names)")  # fmt: skip
+    add("--code", default="", metavar="TEXT", help="program and version, for the job record; another one reads all "
+        "files anew (hashes of the files that the command names)")  # fmt: skip
     add("--reason", default="needs_ocr", metavar="R[,R]", help="files that were rejected for these reasons (needs_ocr)")
     add("--kind", default="", metavar="K[,K]", help="of these kinds only, such as pdf (any)")
-    add("--seconds", type=whole(1), default=_SECONDS, metavar="N", help=f"that the program may take a file ({_SECONDS})")
+    add(
+        "--seconds", type=whole(1), default=_SECONDS, metavar="N", help=f"that the program may take a file ({_SECONDS})"
+    )
     add("--memory", type=whole(64), default=_MEMORY, metavar="MIB", help=f"that it may have ({_MEMORY})")
     add("--concurrency", type=whole(1), default=1, metavar="N", help="programs at a time (1)")
     add("--again", action="store_true", help="try files anew at which the program failed")
@@ -59,14 +62,11 @@ def transcribe(opts: argparse.Namespace, load: Load) -> Answer:
             files = work.waiting()
             if opts.dry_run:
                 return Answer(NOTHING | {"files": files, **_counted(work.done)}, [*_lines(work, files)])
-            done = work.run(lambda done, told=iter(range(1, files + 1)): progress(_progress(next(told, files), files)))
+            numbers = count(1)
+            done = work.run(lambda: progress(f"file {next(numbers):,} of {files:,}"))
     facts = {"files": files, "rows": done.rows, "reasons": dict(done.reasons), "duplicates": done.duplicates,
              "program_seconds": round(done.seconds, 3), "corpus_version": done.version} | _counted(done)  # fmt: skip
     return Answer(NOTHING | {"name": opts.name} | facts, [*_lines(work, files)], [*_problems(done)])
-
-
-def _progress(number: int, files: int) -> str:
-    return f"file {number:,} of {files:,}"
 
 
 def _counted(done: Transcribed) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _problems(done: Transcribed) -> Iterator[str]:
         yield f"the program failed at the first {IN_A_ROW} files, so it was given no more; try it by hand"
     if missing := done.left_out[GONE]:
         more = f" and {missing - len(done.unread):,} more" if missing > len(done.unread) else ""
-        yield f"{number_of(missing, 'file')} not read, not or no more whole in the archive: {', '.join(done.unread)}{more}"
+        yield f"{number_of(missing, 'file')} not read: {GONE} ({', '.join(done.unread)}{more})"
 
 
 FIELDS: Fields = {
@@ -122,6 +122,9 @@ FIELDS: Fields = {
     "program_seconds": ("number", "that the program took"),
     "corpus_version": ("integer or null", "version of the corpus now; null: no row was written"),
 }
-NOTHING: dict[str, Any] = {"name": None, **dict.fromkeys(("files", "rows", "duplicates", "known", "program_seconds"), 0)}
+NOTHING: dict[str, Any] = {
+    "name": None,
+    **dict.fromkeys(("files", "rows", "duplicates", "known", "program_seconds"), 0),
+}
 NOTHING |= {"reasons": {}, "left_out": {}, "corpus_version": None}
 WORK = Work("transcribe corpus --name ocr --command 'tesseract {file} -'", declare, transcribe, FIELDS)

@@ -13,13 +13,13 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.dataset.annotate import Annotations
+from crawler.dataset.annotations.joined import fields_of
+from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.program import Program
 from crawler.dataset.query import query
 from crawler.dataset.rewrite import records_in, rewrite
 from crawler.dataset.select import Selection, condition_of, select
-from crawler.dataset.annotations.joined import fields_of
-from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.transcribe import Transcription, Wanted
 from crawler.dataset.verify import verify
 from crawler.dataset.versions import Cause
@@ -52,7 +52,7 @@ def prose(place: str) -> str:
 OTHER = (
     "Nobody in the village remembers who planted the pear tree behind the school. It bears every second year, and then "
     "so much that the children fill their bags, the teacher makes jam, and the birds still get their part of it. Last "
-    "winter a storm broke its largest branch, and a joiner carved a bench from the wood, on which the old women now wait "
+    "winter a storm broke its largest branch, and a joiner carved a bench from the wood, on which old women now wait "
     "for the bus to town and tell each other, as they always have, that the tree will not see another spring."
 )
 """Our own."""
@@ -72,16 +72,16 @@ class Scans:
         self._corpus.open()
 
     def add(self, name: str, text: str, reason: DropReason = DropReason.NEEDS_OCR, *, kept: str = "", **said) -> str:
-        url = f"https://{said.pop('domain', 'alder.example')}/{name}.pdf"
+        url = f"https://{(domain := said.pop('domain', 'alder.example'))}/{name}.pdf"
         body = file_of(text)
         exchange = Exchange(
-            method="GET", url=url, status=200, request_headers=[], response_headers=[(b"Content-Type", b"application/pdf")],
-            body=body, fetched_at=1_767_225_600.0,
+            method="GET", url=url, status=200, request_headers=[], body=body, fetched_at=1_767_225_600.0,
+            response_headers=[(b"Content-Type", b"application/pdf")],
         )  # fmt: skip
         at = self._corpus.archive(exchange)
-        doc = Document(url, canonical_url=url, domain=said.get("domain", "alder.example"), crawled_at="2026-01-01T00:00:00Z",
-                       document_kind="pdf", content_hash="sha256:" + hashlib.sha256(body).hexdigest(), noai_checked=True,
-                       crawl_id="c", warc_file=at.file, warc_record_id=at.record_id, warc_offset=at.offset)  # fmt: skip
+        doc = Document(url, canonical_url=url, domain=domain, crawled_at="2026-01-01T00:00:00Z", document_kind="pdf",
+                       content_hash="sha256:" + hashlib.sha256(body).hexdigest(), noai_checked=True, crawl_id="c",
+                       warc_file=at.file, warc_record_id=at.record_id, warc_offset=at.offset)  # fmt: skip
         for field, value in said.items():
             setattr(doc, field, value)
         if kept:
@@ -94,7 +94,9 @@ class Scans:
     def close(self) -> None:
         self._corpus.close()
 
-    def work(self, command: str = PROGRAM, *, wanted: Wanted | None = None, again: bool = False, **limits) -> Transcription:
+    def work(
+        self, command: str = PROGRAM, *, wanted: Wanted | None = None, again: bool = False, **limits
+    ) -> Transcription:
         program = Program(command, **{"seconds": 60.0} | limits)
         return Transcription(self.place, "ocr", program, wanted or Wanted(), self.config, NOW, again)
 
@@ -123,7 +125,10 @@ def test_the_text_of_a_scan_is_judged_and_lies_beside_the_rejected_page(scans):
     assert record["reason"] == "needs_ocr" and (row["canonical_url"], row["doc_id"]) == (url, record["content_hash"])
     assert not verify(scans.place).damage and not verify(scans.place).orphaned
     joined = [(url, "en", "needs_ocr")]
-    assert scans.ask("SELECT canonical_url, ocr.language, reason FROM rejected WHERE ocr.text LIKE '%carpenter%'") == joined
+    assert (
+        scans.ask("SELECT canonical_url, ocr.language, reason FROM rejected WHERE ocr.text LIKE '%carpenter%'")
+        == joined
+    )
     assert scans.ask("SELECT canonical_url, ocr.language, reason FROM records WHERE ocr.reason = ''") == joined
 
 
@@ -192,7 +197,9 @@ def test_a_page_whose_withdrawal_was_cut_off_is_not_handed_over(scans, monkeypat
     scans.close()
     monkeypatch.setattr("crawler.dataset.exclude.rewrite", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        withdraw(scans.place, Wish("a letter", frozenset({"birch.example"}), refused=frozenset({"birch.example"})), now=NOW)
+        withdraw(
+            scans.place, Wish("a letter", frozenset({"birch.example"}), refused=frozenset({"birch.example"})), now=NOW
+        )
     done = scans.work().run()
     assert done.rows == 0 and dict(done.left_out) == {"withdrawn": 1}
 

@@ -11,6 +11,11 @@ from crawler.storage.files.place import Place
 transcribe.EVERY_SECONDS = -1.0
 os.environ["OCR_KILLS"] = str(os.getpid())
 work = transcribe.Transcription(
-    Place(sys.argv[1]), "ocr", Program(sys.argv[2]), transcribe.Wanted(), from_mapping({"CORPUS_DIR": sys.argv[1]}), 1.8e9
+    Place(sys.argv[1]),
+    "ocr",
+    Program(sys.argv[2]),
+    transcribe.Wanted(),
+    from_mapping({"CORPUS_DIR": sys.argv[1]}),
+    1.8e9,
 )
 print(work.run().rows)

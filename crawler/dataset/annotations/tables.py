@@ -1,7 +1,7 @@
 """An annotation file is Parquet: a row a document, keyed by `canonical_url` and `doc_id`, with the job that made it.
 
-`doc_id` is the hash of the text, so a text that changes has no row until somebody makes one. A rejected page has no text
-that counts: its rows have the hash of its archived file there (`content_hash`).
+`doc_id` is the hash of the text, so a text that changes has no row until somebody makes one. A rejected page has no
+text that counts: its rows have the hash of its archived file there (`content_hash`).
 """
 
 from __future__ import annotations

@@ -199,7 +199,9 @@ def _columns(source: str, there: set[str]) -> str:
     return f"SELECT {row} FROM {source}"  # noqa: S608  # our own names
 
 
-_WHOSE = "CASE WHEN r.reason IS NULL THEN r.doc_id WHEN r.reason NOT LIKE 'held\\_%' ESCAPE '\\' THEN r.content_hash END"
+_WHOSE = (
+    "CASE WHEN r.reason IS NULL THEN r.doc_id WHEN r.reason NOT LIKE 'held\\_%' ESCAPE '\\' THEN r.content_hash END"
+)
 """What rows are about, among records that are not all kept (`annotations.tables.document_of`)."""
 
 
