@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from crawler.number import duration, number_of
@@ -62,7 +61,7 @@ def transcribe(opts: argparse.Namespace, load: Load) -> Answer:
             files = work.waiting()
             if opts.dry_run:
                 return Answer(NOTHING | {"files": files, **_counted(work.done)}, [*_lines(work, files)])
-            numbers = count(1)
+            numbers = iter(range(1, files + 1))
             done = work.run(lambda: progress(f"file {next(numbers):,} of {files:,}"))
     facts = {"files": files, "rows": done.rows, "reasons": dict(done.reasons), "duplicates": done.duplicates,
              "program_seconds": round(done.seconds, 3), "corpus_version": done.version} | _counted(done)  # fmt: skip
