@@ -1,7 +1,7 @@
 """What the stages do with good files and with junk, by the kind of document: lost, let through, and by which rule.
 
     python -m bench.quality.kind_files FOLDER PACKAGES          # makes the files
-    python -m bench.quality.by_kind FOLDER [--half first|second] [--reasons] [--out FILE]
+    python -m bench.quality.by_kind FOLDER [--half first|second] [--most N] [--reasons] [--out FILE]
 
 Each file goes through the chain up to the verdict on quality, once by the rules of its kind and once by those of web
 pages. Halves: by what a file was made of, so that no text is in both; limits were chosen by the first.
@@ -21,6 +21,7 @@ from bench.quality.kind_files import TYPES, Made, kept
 from crawler.config import from_mapping
 from crawler.document import Document
 from crawler.stages.chain import Chain
+from crawler.stages.tiers import copy_of
 
 HALVES = ("first", "second")
 _READ = ("parse", "optout", "extraction", "language")
@@ -42,24 +43,28 @@ def half_of(source: str) -> str:
     return HALVES[zlib.crc32(source.encode()) & 1]
 
 
-def judged(folder: Path, half: str | None) -> Iterator[Judged]:
-    """Every file of a half (None: of both), in the order in which they were made."""
-    chain = Chain(from_mapping({"STAGE_TIMEOUT_SECONDS": 30}), (*_READ, "quality"))
+def judged(folder: Path, half: str | None, most: int) -> Iterator[Judged]:
+    """The first `most` files of each kind and sort, of a half (None: of both)."""
+    chain, counts = Chain(from_mapping({"STAGE_TIMEOUT_SECONDS": 30}), (*_READ, "quality")), Counter[tuple[str, str]]()
     for made in kept(folder):
-        if half in (None, half_of(made.source)):
-            own, web = (_run(chain, folder, made, by_kind=by_kind) for by_kind in (True, False))
-            said = (own.verdict.detail if own.verdict else "") or (web.verdict.detail if web.verdict else "")
-            yield Judged(made, _reason(own), _reason(web), said, own.text)
+        if half not in (None, half_of(made.source)):
+            continue
+        counts[made.kind, made.what] += 1
+        if counts[made.kind, made.what] > most:
+            continue
+        own = chain.run(_begun(folder, made), _READ)
+        web = copy_of(own, document_kind="html")
+        for doc in (own, web):
+            chain.run(doc, ("quality",))
+        said = next((doc.verdict.detail for doc in (own, web) if doc.verdict is not None), "")
+        yield Judged(made, _reason(own), _reason(web), said, own.text)
 
 
-def _run(chain: Chain, folder: Path, made: Made, *, by_kind: bool) -> Document:
+def _begun(folder: Path, made: Made) -> Document:
     url = f"https://{made.kind}.example/file"
     doc = Document(url, html=(folder / made.file).read_bytes(), content_type=TYPES[made.kind])
     doc.crawled_at = "2026-11-28T00:00:00Z"
-    chain.run(doc, _READ)
-    if not by_kind:
-        doc.document_kind = "html"
-    return chain.run(doc, ("quality",))
+    return doc
 
 
 def _reason(doc: Document) -> str:
@@ -89,10 +94,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--half", choices=HALVES)
+    parser.add_argument("--most", type=int, default=1_000, help="files of each kind and sort")
     parser.add_argument("--reasons", action="store_true", help="by which rule, and what junk")
     parser.add_argument("--out", type=Path, help="JSON lines: each file with its verdicts and its text")
     options = parser.parse_args()
-    found = list(judged(options.folder, options.half))
+    found = list(judged(options.folder, options.half, options.most))
     if options.out is not None:
         options.out.write_text("".join(json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in found), "utf-8")
     print("\n".join(table(found, reasons=options.reasons)))

@@ -114,7 +114,7 @@ def written(body: bytes, form: str, kind: str, title: str) -> bytes | None:
         return _mail(title, written(body, form, "text", title))
     if kind == "pdf":
         typed = _run(["pandoc", "-f", form, "-t", "ms", "-s", "-M", f"title={title}"], body)
-        return typed and _run(["groff", "-ms", "-k", "-t", "-Tpdf"], typed)
+        return None if typed is None else _run(["groff", "-ms", "-k", "-t", "-Tpdf"], typed)
     to, *more = _PANDOC[kind]
     return _run(["pandoc", "-f", form, "-t", to, *more, "-M", f"title={title}", "-o", "-"], body)
 
@@ -180,6 +180,9 @@ def make_good(out: Folder, packages: Path) -> None:
                 out.add(kind, "written", name, written(body, form, kind, title), good=True)
         if number % 3 == 0 and number // 3 < _OFFICE:
             _sheet(out, name, body, form)
+    for name, title, body, form in texts:
+        if not out.has("pptx", "deck", name) and (deck := _deck(title, body, form)):
+            out.add("pptx", "deck", name, written(deck, "markdown", "pptx", title), good=True)
     for one in [*out.made]:
         if one.kind == "pptx" and one.good and sum(m.kind == "odp" for m in out.made) < _OFFICE:
             out.add(
@@ -197,6 +200,19 @@ def _sheet(out: Folder, name: str, body: bytes, form: str) -> None:
     for kind in ("xlsx", "ods") if len(rows) > 4 else ():
         if not out.has(kind, "written", name):
             out.add(kind, "written", name, by_office("t.csv", _csv([["No", "Topic", "Text"], *rows]), kind), good=True)
+
+
+def _deck(title: str, body: bytes, form: str) -> bytes | None:
+    """A text as a speaker has it on slides: of each paragraph what its first clause says, five to a slide, no stops."""
+    plain = (_run(["pandoc", "-f", form, "-t", "plain", "--wrap=none"], body) or b"").decode()
+    parts = [" ".join(part.split()) for part in plain.split("\n\n") if len(part.split()) > 12]
+    said = [" ".join(re.split(r"[.;:?!](?:\s|$)", part)[0].split()[:14]) for part in parts]
+    points = [point.strip("-•* ,") for point in said if len(point.split()) >= 4]
+    slides = [points[at : at + 5] for at in range(0, len(points), 5)]
+    if len(points) < 12:
+        return None
+    text = "".join(f"\n# {' '.join(some[0].split()[:4])}\n\n" + "".join(f"- {p}\n" for p in some) for some in slides)
+    return f"% {title}\n{text}".encode()
 
 
 def _of_packages(packages: Path) -> Iterator[tuple[str, Path, str]]:
@@ -342,8 +358,10 @@ def _misread(body: bytes, rnd: random.Random) -> Iterator[bytes | None]:
     import pypdfium2
 
     document = pypdfium2.PdfDocument(body)
-    for number in range(min(2, len(document))):
-        image = document[number].render(scale=rnd.uniform(0.5, 0.62), grayscale=True).to_pil()
+    scales = [rnd.uniform(0.5, 0.62) for _ in range(min(2, len(document)))]
+    images = [document[number].render(scale=scale, grayscale=True).to_pil() for number, scale in enumerate(scales)]
+    document.close()
+    for image in images:
         with tempfile.TemporaryDirectory() as folder:
             image.rotate(rnd.uniform(-2, 2), fillcolor=255).save(f"{folder}/p.png", dpi=(100, 100))
             _run(["tesseract", "p.png", "p", "--dpi", "100", "pdf"], folder=folder)

@@ -126,4 +126,4 @@ NOTHING: dict[str, Any] = {
     **dict.fromkeys(("files", "rows", "duplicates", "known", "program_seconds"), 0),
 }
 NOTHING |= {"reasons": {}, "left_out": {}, "corpus_version": None}
-WORK = Work("transcribe corpus --name ocr --command 'tesseract {file} -'", declare, transcribe, FIELDS)
+WORK = Work("transcribe corpus --name ocr --command 'sh ocr.sh {file}'", declare, transcribe, FIELDS)
