@@ -29,7 +29,7 @@ RULE_SET_NAMES = ("gopher_repetition", "gopher_quality", "fineweb", "c4", "c4_pa
 
 
 PROFILE_NAMES = (
-    *("prose", "technical", "legal", "verse", "datatrove"),
+    *("prose", "technical", "legal", "verse", "slides", "datatrove"),
     *("law", "medicine", "science", "code", "finance"),
 )
 """The built-in quality profiles; QUALITY_PROFILES_FILE adds others."""

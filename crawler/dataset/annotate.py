@@ -28,6 +28,11 @@ ANNOTATE = "dataset annotate"
 """The operation of a version with new annotations."""
 NAMED = 20
 """Refused rows that are named; the others are counted."""
+_ANNOTATED = f"""
+SELECT {", ".join(KEYS)} FROM documents UNION ALL
+SELECT canonical_url, content_hash FROM rejected WHERE warc_file IS NOT NULL AND content_hash <> ''
+"""  # noqa: S608  # our own words
+"""The keys of `annotations.tables.document_of`."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 _TAKEN = {*OF_RECORD, *TABLES.values(), *KEYS, EXTRA, "records", "files", "index_files", "id", "file", "line"}
 
@@ -127,11 +132,11 @@ class Annotations:
                 yield row
 
     def _documents(self) -> tuple[set[bytes], set[str]]:
-        """The kept documents, by key and by canonical URL; without those whose withdrawal was cut off."""
+        """What rows may be about, by key and by canonical URL; without those whose withdrawal was cut off."""
         documents, urls = set(), set()
-        with query(self._place, f"SELECT {', '.join(KEYS)} FROM documents") as (names, rows):  # noqa: S608  # our own
+        with query(self._place, _ANNOTATED) as (_, rows):
             for row in rows:
-                documents.add(key_of(dict(zip(names, row, strict=True))))
+                documents.add(key_of(dict(zip(KEYS, row, strict=True))))
                 urls.add(row[0])
         return documents, urls
 

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from crawler.dataset.annotations.tables import KEYS, Row, annotation_files, key_of, read_table, write_table
+from crawler.dataset.annotations.tables import (
+    KEYS,
+    Row,
+    annotation_files,
+    document_of,
+    key_of,
+    read_table,
+    write_table,
+)
 from crawler.dataset.versions import Cause, check_free, held, new_version, remove_unlisted, rewriters, set_old_aside
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.corpus.manifest import REWRITER, Ledger, makers_of, merge
@@ -200,7 +208,9 @@ class RewriteJob:
         self._moved: dict[str, ShardWriter] = {}  # by folder: records that left their file for another one
         self._moves = 0
         self._sources: list[Entry] = []  # files that they came from
-        self._stay: set[bytes] | None = set() if annotation_files(self.files) else None  # documents, where it matters
+        self._annotates = bool(annotation_files(self.files))
+        self._stay: set[bytes] = set()  # documents of the files that were read, where rows may be about them
+        self._gone: set[bytes] = set()  # those that one of their records is no more about
         self._annotated = 0
 
     def apply(self, folders: Sequence[str], archive: RewriteArchive | None, *, mixed: bool = False) -> None:
@@ -213,9 +223,8 @@ class RewriteJob:
                 self._archive(number, entry, archive)
         for writer in self._moved.values():
             writer.seal()
-        if self._stay is not None and SHARDS in folders and self._steps:
-            stay = self._stay
-            self.filter_annotations(lambda _, document: document in stay)
+        if gone := self._gone - self._stay:
+            self.filter_annotations(lambda _, document: document not in gone)
 
     def stand(self, cause: Cause, *, even_unchanged: bool) -> Lineage | None:
         """Save the ledger: from here on the new version stands. None where nothing has changed."""
@@ -334,7 +343,9 @@ class RewriteJob:
         for record in read_records(self.place, path):
             self._seen += 1
             before = encode(record)
+            document = document_of(record) if self._annotates else None
             decision = self._decide(record)
+            self._note(document, decision)
             if decision is None:
                 step["dropped"] += 1
             elif isinstance(decision, Rejection):
@@ -346,15 +357,22 @@ class RewriteJob:
             elif isinstance(decision, Release):
                 step["released"] = step.get("released", 0) + 1
                 self._move(decision.record, SHARDS, path)
-                if self._stay is not None:
-                    self._stay.add(key_of(decision.record))
             else:
                 line = encode(decision)
                 step["changed"] += line != before
                 step["documents"] += 1
-                if self._stay is not None and path.startswith(f"{SHARDS}/"):
-                    self._stay.add(key_of(decision))
                 yield line
+
+    def _note(self, before: bytes | None, decision: Decision) -> None:
+        """Whether the rows of a document stay: where some record is still about it."""
+        if not self._annotates:
+            return
+        record = decision.record if isinstance(decision, Rejection | Release | Holding) else decision
+        after = document_of(record) if record is not None else None
+        if after is not None:
+            self._stay.add(after)
+        if before is not None and before != after:
+            self._gone.add(before)
 
     def _move(self, record: Record, folder: str, path: str) -> None:
         """Put a record into a new file of another folder; path: that it comes from."""

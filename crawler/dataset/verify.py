@@ -12,7 +12,7 @@ from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from crawler.dataset.annotations.tables import annotation_files, key_of, orphans
+from crawler.dataset.annotations.tables import annotation_files, document_of, orphans
 from crawler.dataset.archive_check import check_archive, check_sources, expired_sources
 from crawler.dataset.beside import Beside, files_at_rest, without_listed
 from crawler.dataset.pages import identity, page_key
@@ -174,14 +174,14 @@ def check_bytes(place: Place, path: str, *, size: int, sha256: str) -> None:
 def _check_lines(
     place: Place, entry: Entry, findings: Findings, claims: dict[bytes, _Claim], documents: set[bytes]
 ) -> Counter[str]:
-    """Answers how many of the records come from which archive. documents: gets the keys of what is kept."""
+    """Answers how many of the records come from which archive. documents: gets the keys of what rows may be about."""
     number, sources = -1, Counter[str]()
     for number, record in enumerate(read_records(place, entry["path"])):
         if not isinstance(record, dict) or not record.get("url"):
             raise StorageError(f"line {number + 1} is not a record; restore the file from a copy")
         _claim(claims, record, entry, (entry["path"], number), findings)
-        if entry["kind"] == SHARDS:
-            documents.add(key_of(record))
+        if (document := document_of(record)) is not None:
+            documents.add(document)
         if source := record.get("warc_file"):
             sources[source] += 1
     if number + 1 != entry["documents"]:

@@ -55,6 +55,9 @@ OPERATIONS = by_name(
         "remove archives older than ARCHIVE_TTL_DAYS, and documents older than their licence or domain allows",
     ),
     _built_in(COMPOSE, "annotate", "put labels, scores or embeddings of documents beside them, from a file of rows"),
+    _built_in(
+        COMPOSE, "transcribe", "give files without a text to a program such as OCR; its texts become an annotation"
+    ),
     _built_in(COMPOSE, "select", "write a subset with a manifest of its own"),
     _built_in(COMPOSE, "merge", "make one corpus of several, such as those of several machines"),
     _built_in(COMPOSE, "mix", "mix several sources: targets by tokens, a budget, a cap, epochs"),

@@ -1,6 +1,7 @@
 """An annotation file is Parquet: a row a document, keyed by `canonical_url` and `doc_id`, with the job that made it.
 
-`doc_id` is the hash of the text, so a text that changes has no row until somebody makes one.
+`doc_id` is the hash of the text, so a text that changes has no row until somebody makes one. A rejected page has no
+text that counts: its rows have the hash of its archived file there (`content_hash`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from crawler.storage.files.columns import arrow
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import disk, remove_draft, rename_durably
 from crawler.storage.files.place import Place
+from crawler.storage.files.records import Record, is_held
 from crawler.storage.files.shards import file_facts
 from crawler.storage.types import Entry, JobRecord, Sealed
 
@@ -38,6 +40,17 @@ def key_of(row: Row) -> bytes:
     return hashlib.blake2b(
         f"{row.get('canonical_url')}\n{row.get('doc_id')}".encode("utf-8", "replace"), digest_size=16
     ).digest()
+
+
+def document_of(record: Record) -> bytes | None:
+    """The key of the rows of a record: of its text, or of the archived file of a rejected page; None where it has
+    neither. What is held has none until it is released.
+    """
+    if "reason" not in record:
+        return key_of(record)
+    if is_held(record) or not (record.get("warc_file") and record.get("content_hash")):
+        return None
+    return key_of({"canonical_url": record["canonical_url"], "doc_id": record["content_hash"]})
 
 
 def kind_of_arrow(kind: Any) -> str:

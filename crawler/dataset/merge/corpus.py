@@ -15,7 +15,7 @@ from typing import cast
 
 from crawler.config import Config
 from crawler.dataset.annotations.joined import carry
-from crawler.dataset.annotations.tables import annotation_files, key_of
+from crawler.dataset.annotations.tables import annotation_files, document_of
 from crawler.dataset.combined import Archives, after, runs_of
 from crawler.dataset.concerned import Wish
 from crawler.dataset.exclude import without_text
@@ -171,8 +171,8 @@ class _Merge:
             folder = _folder_of(kept)
             writers[folder].add(encode(kept))
             written += 1
-            if folder == SHARDS:
-                documents.add(key_of(kept))
+            if (document := document_of(kept)) is not None:
+                documents.add(document)
             if written % COMMIT_EVERY == 0:
                 self.progress(f"{written:,} records written")
                 for writer in writers.values():

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from crawler.dataset.refused import Refusals
 
 ROWS, DOCUMENTS = "hidden_rows", "hidden_documents"
-"""Tables of hidden records: by file name and row, and by canonical_url and doc_id where they are kept."""
-NEEDED = ("url", "canonical_url", "domain", "doc_id", "crawled_at", "reason")
+"""Tables of hidden records: by file name and row, and by canonical_url and doc_id, or the hash of the file."""
+NEEDED = ("url", "canonical_url", "domain", "doc_id", "crawled_at", "reason", "content_hash")
 CARRIED = ("title", "description", "author", "warc_file")
 """What a rejected record has lost once it was withdrawn."""
 _CANDIDATES = """
-SELECT filename, file_row_number, url, canonical_url, doc_id, crawled_at, reason, carries,
+SELECT filename, file_row_number, url, canonical_url, doc_id, crawled_at, reason, carries, content_hash,
     substr(doc_id, 8, 20) IN (SELECT digest FROM refused_texts) AS same_text
 FROM ({source}) AS r
 WHERE coalesce(domain, '') = '' OR substr(doc_id, 8, 20) IN (SELECT digest FROM refused_texts)
@@ -46,13 +46,13 @@ def hide(connection: duckdb.DuckDBPyConnection, source: str, refused: Refusals) 
         connection.execute(f"DROP TABLE {name}")
     if found:
         fill(connection, ROWS, {"filename": "VARCHAR", "file_row_number": "BIGINT"}, (row[:2] for row in found))
-        kept = {(row[3], row[4]) for row in found if row[6] is None}
-        fill(connection, DOCUMENTS, {"canonical_url": "VARCHAR", "doc_id": "VARCHAR"}, iter(sorted(kept)))
+        whose = {(row[3], row[4] if row[6] is None else row[8] or "") for row in found}
+        fill(connection, DOCUMENTS, {"canonical_url": "VARCHAR", "doc_id": "VARCHAR"}, iter(sorted(whose)))
     return bool(found)
 
 
 def _is_hidden(row: tuple[Any, ...], refused: Refusals) -> bool:
-    _, _, url, canonical_url, _, crawled_at, reason, carries, same_text = row
+    _, _, url, canonical_url, _, crawled_at, reason, carries, _, same_text = row
     if reason is not None and not (carries or str(reason).startswith(HELD_PREFIX)):
         return False
     if same_text or refused.refusal(url or "", canonical_url=canonical_url or ""):

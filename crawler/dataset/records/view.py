@@ -54,7 +54,8 @@ _TYPES = {"string": "VARCHAR", "json": "VARCHAR", "int64": "BIGINT", "double": "
 class KeyedTable:
     """A table that lies beside the records: one row for each value of its keys, which are columns of the records.
 
-    It is a view of its name, and a struct of that name in every record: `SELECT topic.score FROM documents`.
+    It is a view of its name, and a struct of that name in every record: `SELECT topic.score FROM documents`. For its
+    `doc_id` a rejected record has the hash of its file.
     """
 
     name: str
@@ -93,7 +94,7 @@ def open_view(
         for kind, name in TABLES.items():
             of_kind = [path for path, entry in zip(files, read, strict=True) if entry["kind"] == kind]
             source = _of_files(of_kind, hides) if of_kind else _nothing(kind)
-            connection.execute(f"CREATE VIEW {name} AS {_joined(source, tables)}")
+            connection.execute(f"CREATE VIEW {name} AS {_joined(source, tables, kept=kind == SHARDS)}")
         _make_files(connection, entries)
         _make_records(connection, files, keys_of([entry["path"] for entry in read]), tables, hides)
     except BaseException:
@@ -173,7 +174,7 @@ def _make_records(
     there = _columns_of(connection, source)
     source += f" ANTI JOIN {ROWS} USING (filename, file_row_number)" if hides else ""
     chosen = _columns(f"{source} JOIN index_files USING (filename)", there)
-    connection.execute(f"CREATE VIEW records AS {_joined(chosen, tables)}")
+    connection.execute(f"CREATE VIEW records AS {_joined(chosen, tables, kept=False)}")
 
 
 def _columns(source: str, there: set[str]) -> str:
@@ -198,11 +199,18 @@ def _columns(source: str, there: set[str]) -> str:
     return f"SELECT {row} FROM {source}"  # noqa: S608  # our own names
 
 
-def _joined(source: str, tables: Sequence[KeyedTable]) -> str:
-    """A SELECT with one more column, a struct, for each table that lies beside."""
+_WHOSE = (
+    "CASE WHEN r.reason IS NULL THEN r.doc_id WHEN r.reason NOT LIKE 'held\\_%' ESCAPE '\\' THEN r.content_hash END"
+)
+"""What rows are about, among records that are not all kept (`annotations.tables.document_of`)."""
+
+
+def _joined(source: str, tables: Sequence[KeyedTable], *, kept: bool) -> str:
+    """A SELECT with one more column, a struct, for each table that lies beside. kept: no record has a reason."""
+    of = {} if kept else {"doc_id": _WHOSE}
     for table in tables:
         name = _name(table.name)
-        same = " AND ".join(f"r.{_name(key)} = {name}.{_name(key)}" for key in table.keys)
+        same = " AND ".join(f"{of.get(key, f'r.{_name(key)}')} = {name}.{_name(key)}" for key in table.keys)
         source = f"SELECT r.*, {name} AS {name} FROM ({source}) AS r LEFT JOIN {name} ON {same}"  # noqa: S608
     return source
 

@@ -2,7 +2,7 @@
 
 A limit that one number misses by a hair says little. Within a band around the limits a model decides: a page
 that misses some of them is kept where it is probable (`KEEP`), a page that meets all of them is dropped where it is
-improbable (`DROP`). Beyond the band the limits decide alone, and so they do under the profile `datatrove`.
+improbable (`DROP`). Beyond the band the limits decide alone, and so they do under some profiles (`UNFITTED`).
 
 The model (`near_misses.json`) is additive: each signal has a piecewise linear curve, and what a page's value adds is
 its part in the verdict. `python -m bench.quality.near_misses` fits it to texts that people marked and to junk of the
@@ -38,6 +38,8 @@ PARTS = 3
 """Signals that the record and the detail name, those that say most."""
 SETS = frozenset({"gopher_repetition", "gopher_quality", "fineweb"})
 """Rule sets whose limits have a band; those that cut lines, or are another package's, decide as they did."""
+UNFITTED = frozenset({"datatrove", "slides"})
+"""Profiles that decide alone: the oracle's, and one of texts that the model has not seen."""
 HARD = frozenset({"gopher_words", "gopher_mean_word_length"})
 """Signals whose limits have no band: how long a text is says a setting, and words are not half as long again."""
 
@@ -112,7 +114,7 @@ class NearMisses:
         """
         failure = next((found.failure for _, found in judged if found.failure is not None), None)
         missed = [miss for rules, found in judged for miss in found.missed_by(rules)]
-        if self.model is None or profile == "datatrove" or any(_is_final(rules, found) for rules, found in judged):
+        if self.model is None or profile in UNFITTED or any(_is_final(rules, found) for rules, found in judged):
             return failure
         if not all(_is_near(bound, value, MISSED_BY) for bound, value in missed):
             return failure

@@ -194,6 +194,19 @@ def _verse() -> dict[str, Band]:
     return bands
 
 
+def _slides() -> dict[str, Band]:
+    """Points need no marks at their ends, and a deck is short; how its lines end says nothing."""
+    bands = _prose() | {
+        "log10_words": Band(1.5, 2.3, 4.7, 5.3, weight=2.0),
+        "punctuation": Band(_NEVER_LOW, 0.0, 0.08, 0.20),
+    }
+    del bands["sentence_lines"]
+    return bands
+
+
+PROFILE_OF_KIND = {"pptx": "slides", "odp": "slides"}
+"""Kinds of file (`document_kind`) whose texts are no articles. The others lose no more by the limits of pages than pages
+do (`python -m bench.quality.by_kind`)."""
 LEAST_CODE = 0.03
 """Share of a page's characters that it marks as code (`marked_code`) from which it is one of code."""
 LEAST_HEADINGS = 3
@@ -205,6 +218,7 @@ PROFILES: dict[str, Profile] = {
     "technical": Profile("technical", _technical()),
     "legal": Profile("legal", _legal(), reads_form=True),
     "verse": Profile("verse", _verse()),
+    "slides": Profile("slides", _slides()),
     "law": Profile("law", _legal(), (Requirement("legal_document_type"),), reads_form=True),
     "code": Profile("code", _technical(), (Requirement("marked_code", minimum=LEAST_CODE),)),
 }
@@ -215,14 +229,16 @@ PROFILES |= {
 """Profiles by the name `QUALITY_PROFILE` uses."""
 
 
-def choose_profile(signals: Mapping[str, Any]) -> str:
-    """The profile that fits a text.
+def choose_profile(signals: Mapping[str, Any], kind: str | None = None) -> str:
+    """The profile that fits a text. kind: of the file that it comes from.
 
-    Verse: the page marks half of it as stanzas (`marked_verse`, from the extraction), without code and with few
+    Slides: the kind says so (`PROFILE_OF_KIND`). Verse: the page marks half of it as stanzas (`marked_verse`, from the extraction), without code and with few
     figures; in languages whose stop words are known it has some, unlike a list of names. Technical: one line in twenty
     looks like code, or the page marks three of a hundred characters as code (`marked_code`, from the extraction).
     Legal: a citation and a term in every 100 words. Everything else is prose.
     """
+    if kind in PROFILE_OF_KIND:
+        return PROFILE_OF_KIND[kind]
     if signals.get("marked_verse", 0.0) >= 0.5 and _reads_like_verse(signals):
         return "verse"
     if signals["code_lines"] >= 0.05 or signals.get("marked_code", 0.0) >= LEAST_CODE:

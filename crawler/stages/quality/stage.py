@@ -92,7 +92,7 @@ class QualityStage:
             return doc.profile, "allowlist"
         if self._profile != "auto":
             return self._profile, "setting"
-        return choose_profile(signals), "page"
+        return choose_profile(signals, doc.document_kind), "page"
 
     def _rules_of(self, profile: str, language: str) -> dict[str, RuleSet]:
         """The rule sets of a profile with the limits of a language; made once, as there are few of both."""

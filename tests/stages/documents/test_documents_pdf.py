@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import subprocess
 import sys
@@ -9,11 +10,13 @@ import sys
 import pytest
 
 from crawler.config import DedupConfig
+from crawler.dedup.memory_index import MemoryIndex
 from crawler.document import DropReason
 from crawler.stages.documents.spaces import false_spaces, missing_spaces, with_spaces, without
 from crawler.stages.fingerprint import FingerprintStage
 from tests.stages.documents.office_maker import TYPES, docx
 from tests.stages.documents.pdf_maker import pdf_of, shown, text_pages, xmp_of
+from tests.support.places import PROJECT
 
 PROSE = """The miller of the old town rose long before the sun, and he set the
 stones while the river was still dark. Nobody who heard them turn
@@ -283,3 +286,23 @@ def test_a_page_and_the_files_that_say_the_same_are_duplicates_of_each_other(jud
     ]
     assert [doc.document_kind for doc in docs] == ["html", "pdf", "docx"]
     assert len({fingerprinted(doc).doc_id for doc in docs}) == 1
+
+
+def test_what_chromium_prints_of_a_page_with_its_menu_and_foot_is_a_near_duplicate_of_it(printed, judged):
+    """The text is our own: the pages of the demo."""
+    sources = sorted((PROJECT / "demo" / "sites" / "library").rglob("*.md"), key=lambda path: -path.stat().st_size)
+    prose = "\n\n".join(re.sub(r"[*_`>|\[\]]|\(http[^)]*\)", "", path.read_text("utf-8")) for path in sources[:3])
+    parts = [part.strip() for part in re.split(r"\n\s*\n", prose) if len(part.split()) > 5]
+    body = "".join(f"<h2>{p.lstrip('# ')}</h2>" if p.startswith("#") else f"<p>{p}</p>" for p in parts)
+    menu = "<nav><ul><li><a href=/>Home</a></li><li><a href=/all>All works</a></li></ul></nav>"
+    html = f"<!doctype html><html lang=en><head><meta charset=utf-8><title>The library</title></head><body>{menu}"
+    html += f"<article><h1>The library</h1>{body}</article><footer>Read by nobody since 1911</footer></body></html>"
+    page, file = judged(html.encode(), "text/html; charset=utf-8"), judged(printed(html))
+    assert (page.document_kind, file.document_kind) == ("html", "pdf") and len(page.text.split()) > 300
+    index, fingerprinted = MemoryIndex(DedupConfig()), FingerprintStage(DedupConfig())
+    found = []
+    for url, doc in (("http://a.test/", page), ("http://a.test/print.pdf", file)):
+        fingerprinted(doc)
+        found.append(asyncio.run(index.check(doc.doc_id, doc.signature, doc.shingle_count, url)))
+    assert page.doc_id != file.doc_id  # the file has the menu and the foot as well
+    assert found[0] is None and found[1] is not None and not found[1].exact and found[1].owner == "http://a.test/"

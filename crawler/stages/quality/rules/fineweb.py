@@ -18,6 +18,7 @@ from crawler.stages.quality.rules.base import (
     limit,
     mostly_sentences,
 )
+from crawler.stages.text.words import count_words
 
 DENSE_SCRIPTS = frozenset({"zh", "ja", "ko"})
 """Languages in which 30 characters are a whole sentence."""
@@ -55,6 +56,8 @@ class FineWeb(RuleSet):
     """The oracle takes a row of a table for a line; else none is short, repeated, or lacks its full stop."""
     count_items: bool = True
     """The oracle takes an item of a list for a line; else none is short: "- 500 g flour" beside what to do with it."""
+    point_words: int = 0
+    """A line of at most so many words lacks no full stop: a point of a slide. The oracle counts all."""
     quoted_ends: bool = False
     """A line of direct speech ends in terminal punctuation though a closing mark follows it: “He said so.” The oracle
     takes the mark for its end."""
@@ -91,10 +94,14 @@ class FineWeb(RuleSet):
 
     def _punctuated(self, page: Page, prose: list[str], found: Findings) -> None:
         open_lines = [line for line in page.lines if not self._is_ended(line, page.language)]
-        open_rows = sum(TABLE_BAR in line for line in open_lines)
+        rows = prose is not page.lines
+        excused = sum((rows and TABLE_BAR in line) or self._is_point(line) for line in open_lines)
         ended = len(page.lines) - len(open_lines)
-        lines = len(page.lines) - (open_rows if prose is not page.lines else 0)
-        found.measure("fineweb_punctuated_lines", ended / max(lines, 1))
+        if ended or excused < len(open_lines) or not self.point_words:  # nothing but points says nothing
+            found.measure("fineweb_punctuated_lines", ended / max(len(page.lines) - excused, 1))
+
+    def _is_point(self, line: str) -> bool:
+        return bool(self.point_words) and count_words(line) <= self.point_words
 
     def _is_ended(self, line: str, language: str) -> bool:
         return ends_a_sentence(line.rstrip(), language) if self.quoted_ends else line[-1] in ENDS
