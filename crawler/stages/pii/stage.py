@@ -23,7 +23,7 @@ from crawler.stages.pii.names import NameFinder, install_command, installed_name
 from crawler.stages.pii.page import SECRET, Hit
 from crawler.stages.pii.redact import Placeholders, edits_of, redact, resolve
 from crawler.stages.pii.signs import sign_in
-from crawler.stages.text.spans import moved
+from crawler.stages.text.spans import moved, quote
 from crawler.stages.text.words import recount
 
 if TYPE_CHECKING:
@@ -132,10 +132,12 @@ class PiiStage:
             every = resolve([*hits, *known.among(values[field])]) if known else hits
             redacted, spans = redact(values[field], every, placeholders)
             if field == "text":
-                doc.parts = moved(doc.parts, edits_of(values[field], every, spans), redacted)
+                edits = edits_of(values[field], every, spans)
+                doc.parts, doc.legal_spans = (moved(some, edits, redacted) for some in (doc.parts, doc.legal_spans))
                 doc.pii_spans = spans
             if values[field]:
                 setattr(doc, field, redacted)
+        quote(doc)
         if self._config.person == "all":
             doc.author = None
 
