@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class PiiStage:
-    """Redacts text, title, description and author of a document; drops it where nothing but a directory is left.
+    """Redacts text, title, description, author and legal fields; drops a page where nothing but a directory is left.
 
     min_words: words of text that a page has at least (EXTRACTION_MIN_WORDS).
     """
@@ -113,6 +113,7 @@ class PiiStage:
         for field in ("title", "description", "comments"):
             found[field] = self.hits(getattr(doc, field) or "", doc.language)
         found["author"] = self._structured(self._outline(doc.author or ""), doc.language)
+        found["legal_court"] = []  # a name that goes elsewhere goes in it, too
         return found
 
     def _look_at_addresses(self, doc: Document, found: dict[str, list[Hit]]) -> None:
