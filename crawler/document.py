@@ -658,6 +658,16 @@ FORMS = ("heading", "paragraph", "list", "table", "code", "caption", "user")
 LEVELS = (SPEAKERS, ROLES, FORMS)
 """Parts of one level do not overlap; one of a later level lies within one of an earlier level, or outside all of it."""
 
+SECTIONED = ("part", "chapter", "section", "article", "heading", "paragraph")
+"""What a numbered heading of a legal document begins; two of them do not overlap, or one lies within the other."""
+CITED = ("ecli", "celex", "neutral", "reporter", "decision", "act", "statute")
+"""How a decision or a norm is cited: by a European identifier, a court's own number, a reporter, court and date; an
+enactment as a whole, and a norm in it."""
+STATED = ("court", "docket", "date", "validity")
+"""What the head of a legal document says of it."""
+WHOLE = frozenset((*CITED, *STATED))
+"""Spans that say nothing once a part of them was edited: they go, where another one moves."""
+
 
 @dataclass(slots=True)
 class Columns:
@@ -690,7 +700,11 @@ class Columns:
     legal_court: str | None = None
     legal_court_level: str | None = None  # supreme, appellate, trial
     legal_decision_date: str | None = None  # ISO 8601 date
-    legal_citations: list[str] = field(default_factory=list)  # of reporters and codes, without parties
+    legal_citations: list[str] = field(default_factory=list)  # without parties, each once, as `legal_spans` has them
+    legal_dockets: list[str] = field(default_factory=list)  # numbers of the case, the same
+    legal_parties: list[str] = field(default_factory=list)  # roles, no names: claimant, defendant, appellant, …
+    legal_validity: str | None = None  # "in_force", "repealed"; since when behind ":", ISO 8601 date
+    legal_spans: list[Span] = field(default_factory=list)  # of `text`: `SECTIONED`, `CITED`, `STATED`, as `parts`
     word_count: int = 0
     char_count: int = 0
     token_estimate: int = 0
@@ -796,8 +810,9 @@ class Document(Columns):
             setattr(self, one.name, getattr(other, one.name))
 
     def forget_text(self) -> None:
-        """Nothing of the main text stays, nor what was said of its places."""
-        self.text, self.comments, self.parts, self.pii_spans = "", "", [], []
+        """Nothing of the main text stays, nor what was said of its places, nor what repeats it."""
+        self.text, self.comments, self.parts, self.pii_spans, self.legal_spans = "", "", [], [], []
+        self.legal_citations, self.legal_dockets, self.legal_court, self.legal_decision_date = [], [], None, None
 
     def __repr__(self) -> str:
         """Short and free of text: Scrapy logs the repr of an item when a component fails."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from crawler.dataset.cuts import quoted
 from crawler.stages.text.spans import Edit, moved
 from crawler.storage.files.records import SPAN_FIELDS, Record, as_lists, spans_in
 
@@ -99,7 +100,7 @@ def _with_text(record: Record, urls: dict[str, str]) -> Record:
 
     made = re.sub("|".join(map(re.escape, there)), noted, text)
     spans = {name: as_lists(moved(spans_in(record, name), edits, made)) for name in SPAN_FIELDS if name in record}
-    return record | spans | {"text": made, "language_signals": signals}
+    return record | spans | quoted(record, spans, made) | {"text": made, "language_signals": signals}
 
 
 def _each(value: Any, changed: Callable[[str], str]) -> Any:

@@ -19,7 +19,7 @@ from crawler.dataset.rewrite import read_files
 from crawler.stages.text.charset import decode
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, read_archive
 from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, REPLACED, SHARDS, Place
-from crawler.storage.files.records import TEXT_FIELDS, Record
+from crawler.storage.files.records import QUOTED, TEXT_FIELDS, Record
 from crawler.storage.files.shards import read_records
 from crawler.urls.canonicalize import canonicalize
 
@@ -45,7 +45,7 @@ def containing(place: Place, words: str, *, progress: Callable[[str], object] = 
     for kind, path in _files(place):
         progress(path)
         for record in read_records(place, path):
-            where = [name for name in TEXT_FIELDS if wanted in _folded(record.get(name) or "")]
+            where = [name for name in (*TEXT_FIELDS, *QUOTED) if wanted in _folded(_words(record.get(name)))]
             if where:
                 found.pages[_name(record)].add("title" if where == ["title"] and kind == "kept" else kind)
     for entry in read_files(place, (ARCHIVE,)):
@@ -88,6 +88,10 @@ def _readings(body: bytes, page: ArchivedResponse) -> Iterator[str]:
     text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text) if "\\u" in text else text
     for between in (None, "", " "):
         yield _folded(html.unescape(text if between is None else _TAG.sub(between, text)))
+
+
+def _words(value: object) -> str:
+    return "\n".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
 def _folded(text: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from crawler.dataset.word_rows import spans
 from crawler.document import Drop
 from crawler.stages.fingerprint import exact_id
-from crawler.stages.text.spans import Edit, moved
+from crawler.stages.text.spans import Edit, moved, quotes
 from crawler.stages.text.words import counts, is_short
 from crawler.storage.files.records import OF_TEXT, SPAN_FIELDS, Record, as_lists, spans_in
 
@@ -19,9 +20,18 @@ def without(record: Record, cuts: Iterable[Span]) -> Record:
     text: str = record["text"]
     new, edits = _joined(text, _kept(text, list(cuts)))
     found = {name: as_lists(moved(spans_in(record, name), edits, new)) for name in SPAN_FIELDS}
+    found |= quoted(record, found, new)
     changed = {"doc_id": exact_id(new), "text": new, "pii_span_count": len(found["pii_spans"]["start"])}
     left = counts(new)
     return record | changed | found | left | {"short": is_short(left["word_count"])}
+
+
+def quoted(record: Record, found: Mapping[str, Any], text: str) -> Record:
+    """What the record repeats of its new text; found: its spans there. Nothing of one that older versions wrote."""
+    if "legal_spans" not in record:
+        return {}
+    cited, dockets = quotes(text, spans_in(found, "legal_spans"))
+    return {"legal_citations": cited, "legal_dockets": dockets}
 
 
 def rejection(record: Record, verdict: Drop) -> Record:

@@ -160,6 +160,8 @@ def apply(place: Place, rows: dict[tuple[str, str], str], *, now: float) -> Rewr
         changed = {"text": text, "doc_id": exact_id(text), "extractor": NAME, "extraction_confidence": None}
         nowhere: dict[str, Any] = {name: as_lists([]) for name in SPAN_FIELDS} | {
             "pii_span_count": 0,
+            "legal_citations": [],
+            "legal_dockets": [],
             "code_blocks": [],
         }
         return record | changed | nowhere | size | {"short": is_short(size["word_count"])}

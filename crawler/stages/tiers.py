@@ -18,7 +18,8 @@ BETTER = 1.2
 UNANSWERED = ("failed", "turn")
 """What a page in the browser asked for and may get another time: no answer, or the host's turn was too far away."""
 _MUTABLE = (
-    *("language_signals", "quality_signals", "legal_citations", "pii_entity_types", "pii_spans", "parts"),
+    *("language_signals", "quality_signals", "pii_entity_types", "pii_spans", "parts"),
+    *("legal_citations", "legal_dockets", "legal_parties", "legal_spans"),
     *(
         "redirects",
         "optout_signals",

@@ -23,7 +23,7 @@ from crawler.stages.pii.names import NameFinder, install_command, installed_name
 from crawler.stages.pii.page import SECRET, Hit
 from crawler.stages.pii.redact import Placeholders, edits_of, redact, resolve
 from crawler.stages.pii.signs import sign_in
-from crawler.stages.text.spans import moved
+from crawler.stages.text.spans import moved, quote
 from crawler.stages.text.words import recount
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class PiiStage:
-    """Redacts text, title, description and author of a document; drops it where nothing but a directory is left.
+    """Redacts text, title, description, author and legal fields; drops a page where nothing but a directory is left.
 
     min_words: words of text that a page has at least (EXTRACTION_MIN_WORDS).
     """
@@ -113,6 +113,7 @@ class PiiStage:
         for field in ("title", "description", "comments"):
             found[field] = self.hits(getattr(doc, field) or "", doc.language)
         found["author"] = self._structured(self._outline(doc.author or ""), doc.language)
+        found["legal_court"] = []  # a name that goes elsewhere goes in it, too
         return found
 
     def _look_at_addresses(self, doc: Document, found: dict[str, list[Hit]]) -> None:
@@ -132,10 +133,12 @@ class PiiStage:
             every = resolve([*hits, *known.among(values[field])]) if known else hits
             redacted, spans = redact(values[field], every, placeholders)
             if field == "text":
-                doc.parts = moved(doc.parts, edits_of(values[field], every, spans), redacted)
+                edits = edits_of(values[field], every, spans)
+                doc.parts, doc.legal_spans = (moved(some, edits, redacted) for some in (doc.parts, doc.legal_spans))
                 doc.pii_spans = spans
             if values[field]:
                 setattr(doc, field, redacted)
+        quote(doc)
         if self._config.person == "all":
             doc.author = None
 

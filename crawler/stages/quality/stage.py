@@ -15,14 +15,14 @@ from crawler.document import Document, Drop, DropReason
 from crawler.problems import InputError
 from crawler.stages.quality.field_headings import headings_in
 from crawler.stages.quality.legal import FIELDS as LEGAL_FIELDS
-from crawler.stages.quality.legal import LegalFacts, read_legal
+from crawler.stages.quality.legal import LegalFacts, legal_spans, read_legal
 from crawler.stages.quality.near_misses import NearMisses, shipped
 from crawler.stages.quality.no_content import Recognisers
 from crawler.stages.quality.profile_file import read_profiles
 from crawler.stages.quality.rules.base import Failure, Findings, Page, RuleSet
 from crawler.stages.quality.rules.profiles import rules_for
 from crawler.stages.quality.score import PROFILES, Profile, choose_profile, measure
-from crawler.stages.text.spans import change_text
+from crawler.stages.text.spans import change_text, quote
 from crawler.stages.text.words import ruled_by
 
 
@@ -166,7 +166,9 @@ def _judged(text: str) -> int:
 def _note(doc: Document, facts: LegalFacts) -> None:
     doc.legal_jurisdiction, doc.legal_document_type = facts.jurisdiction, facts.document_type
     doc.legal_court, doc.legal_court_level = facts.court, facts.court_level
-    doc.legal_decision_date, doc.legal_citations = facts.decision_date, facts.citations
+    doc.legal_decision_date, doc.legal_validity = facts.decision_date, facts.validity
+    doc.legal_parties, doc.legal_spans = facts.parties, legal_spans(doc.text, facts)
+    quote(doc)
 
 
 def _missing(doc: Document, kind: Profile) -> str:

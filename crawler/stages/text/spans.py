@@ -1,4 +1,4 @@
-"""Spans follow their text: whoever edits a text here moves what was said of its places (`parts`, `pii_spans`).
+"""Spans follow their text: whoever edits a text here moves what was said of its places (`SPANS`).
 
 An edit is (start, end, length): what stood from start up to end in the old text, in code points, and how many code
 points stand there now. Edits are in order and do not overlap. Who knows what was edited says so (`moved`); of a
@@ -12,10 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-from crawler.document import Document, Span
+from crawler.document import CITED, WHOLE, Document, Span
 from crawler.stages.text.words import recount
 
 Edit = tuple[int, int, int]
+
+SPANS = ("parts", "pii_spans", "legal_spans")
+"""Fields of a document that say where something stands in its text."""
 
 MOST_CHARS = 2_000
 """Of a passage that was rewritten, up to which it is compared letter by letter, and line by line beyond."""
@@ -27,12 +30,24 @@ def change_text(doc: Document, text: str, edits: Sequence[Edit] | None = None) -
     """Give a document another text: its parts, its placeholders and its counts follow. edits: None = found out."""
     if text == doc.text:
         return
-    if edits is None:
-        doc.parts, doc.pii_spans = (moved_to(text, doc.text, spans) for spans in (doc.parts, doc.pii_spans))
-    else:
-        doc.parts, doc.pii_spans = (moved(spans, edits, text) for spans in (doc.parts, doc.pii_spans))
+    for name in SPANS:
+        spans = getattr(doc, name)
+        setattr(doc, name, moved_to(text, doc.text, spans) if edits is None else moved(spans, edits, text))
     doc.text = text
+    quote(doc)
     recount(doc)
+
+
+def quote(doc: Document) -> None:
+    """Give a document the citations and docket numbers that its text has where its spans say so."""
+    doc.legal_citations, doc.legal_dockets = quotes(doc.text, doc.legal_spans)
+
+
+def quotes(text: str, spans: Iterable[Span]) -> tuple[list[str], list[str]]:
+    """Citations, and docket numbers, in order of first appearance, each once, with single spaces."""
+    found = [(" ".join(text[start:end].split()), label) for start, end, label in spans]
+    cited = dict.fromkeys(words for words, label in found if label in CITED)
+    return list(cited), list(dict.fromkeys(words for words, label in found if label == "docket"))
 
 
 def moved_to(text: str, old: str, spans: Sequence[Span]) -> list[Span]:
@@ -47,11 +62,12 @@ def moved(spans: Iterable[Span], edits: Sequence[Edit], text: str) -> list[Span]
     """Spans after these edits, which made `text`; without white space at their ends, and without what is gone.
 
     What was put in belongs to the span that it begins in. So spans that did not overlap do not, and one within another
-    stays within it.
+    stays within it. Of `WHOLE` goes what any edit touches.
     """
     given = list(spans)
     if not edits:
         return given
+    given = [span for span in given if span[2] not in WHOLE or not _is_touched(span, edits)]
     places = sorted({place for start, end, _ in given for place in (start, end)})
     firsts, lasts = _followed(places, edits)
     found = []
@@ -64,6 +80,13 @@ def moved(spans: Iterable[Span], edits: Sequence[Edit], text: str) -> list[Span]
             indent = len(blank) - blank.rfind("\n") - 1 if "\n" in blank or _begins_line(text, first) else 0
             found.append((last - len(ink) - indent, first + len(inner.rstrip()), label))
     return found
+
+
+def _is_touched(span: Span, edits: Sequence[Edit]) -> bool:
+    """True where an edit took something of a span, or put something into it."""
+    start, end, _ = span
+    at = bisect_right(edits, start, key=lambda edit: edit[1])
+    return at < len(edits) and edits[at][0] < end
 
 
 def _begins_line(text: str, at: int) -> bool:

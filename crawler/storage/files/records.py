@@ -18,11 +18,13 @@ Record = dict[str, Any]
 
 TEXT_FIELDS = ("title", "description", "author", "comments", "text")
 """Fields that repeat what the page says. A rejected record has them only where policy allows it."""
-SPAN_FIELDS = ("parts", "pii_spans")
+SPAN_FIELDS = ("parts", "pii_spans", "legal_spans")
 """Fields that say where something stands in `text`: three lists of the same length, by the names of `SPAN`."""
 SPAN = ("start", "end", "type")
 OF_TEXT = (*TEXT_FIELDS, *SPAN_FIELDS)
 """What stands and falls with the text of a record."""
+QUOTED = ("legal_citations", "legal_dockets", "legal_court", "legal_decision_date", "legal_parties", "legal_validity")
+"""What a record repeats of its text: a rejected record may have it without the text, a withdrawn page's has not."""
 
 SYNTHETIC = "synthetic"
 """True in a record whose text a language model wrote; no field of a page's own record (docs/language-models.md)."""
