@@ -1,11 +1,12 @@
 """Would a test notice if a line of a change were wrong?
 
-`python -m bench.faults.mutation --base COMMIT [--head COMMIT] [--lines 60] [--seed 1] [--only 3,17] [--near]`
+`python -m bench.faults.mutation --base COMMIT [--until COMMIT] [--head COMMIT] [--lines 60] [--seed 1] [--only 3,17]`
 
-Draws lines at random from those that the product's code gained between two commits and still has, spoils each in a
-checkout of its own (a comparison turned round, a condition negated, a number one larger, a call or a `raise` left out;
-never a text for people), and runs the tests that are nearest to it first: those that name the module, those of its
-room, those of whole crawls (not with `--near`). Prints one line for each, and the diff of each that no test noticed.
+Draws lines at random from those that the product's code gained between base and head (with `--until`: those alone that
+have not changed since that commit), spoils each in a checkout of its own (a comparison turned round, a condition
+negated, a number one larger, a call or a `raise` left out; never a text for people), and runs the tests that are
+nearest to it first: those that name the module, those of its room, those of whole crawls (not with `--near`: whether
+others notice a line that is left, try by hand). Prints one line for each, and the diff of each that no test noticed.
 Exit code 1 where more than one in twenty survived.
 """
 
@@ -57,6 +58,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--base", required=True)
     parser.add_argument("--head", default="HEAD")
+    parser.add_argument("--until", default="", help="the last commit of the change; later lines are not drawn")
     parser.add_argument("--lines", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="numbers of the drawn lines, by comma")
@@ -68,7 +70,9 @@ def main(arguments: Sequence[str]) -> int:
         _git("worktree", "add", "--detach", str(tree), options.head)
         (tree / ".venv").symlink_to(PROJECT / ".venv")  # where tests find what runs the job on Spark
         try:
-            drawn = list(enumerate(draw(tree, options.base, options.lines, random.Random(options.seed)), 1))
+            drawn = list(
+                enumerate(draw(tree, options.base, options.lines, random.Random(options.seed), options.until), 1)
+            )
             wanted = {int(number) for number in options.only.split(",") if number}
             drawn = [(number, mutant) for number, mutant in drawn if not wanted or number in wanted]
             survived = sum(not _is_noticed(tree, Path(folder), number, mutant, wider) for number, mutant in drawn)
@@ -78,11 +82,14 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if survived > MOST_SURVIVORS * len(drawn) else 0
 
 
-def draw(tree: Path, base: str, count: int, chance: random.Random) -> Iterator[Mutant]:
-    """Mutants of so many different lines of `crawler/` that the checkout has and `base` had not."""
+def draw(tree: Path, base: str, count: int, chance: random.Random, until: str = "") -> Iterator[Mutant]:
+    """Mutants of so many different lines of `crawler/` that the checkout has, and `until` if given, and `base` not."""
     lines = [(path, line) for path, found in sorted(_gained(tree, base).items()) for line in found]
     chance.shuffle(lines)
+    old: dict[str, set[int]] = {}
     for path, line in lines:
+        if until and line not in (old[path] if path in old else old.setdefault(path, _unchanged(tree, until, path))):
+            continue
         if count and (mutant := mutated((tree / path).read_text("utf-8"), path, line, chance)):
             count -= 1
             yield mutant
@@ -98,6 +105,12 @@ def _gained(tree: Path, base: str) -> dict[str, list[int]]:
             begin = int(hunk[1])
             found.setdefault(path, []).extend(range(begin, begin + int(hunk[2] or 1)))
     return {path: lines for path, lines in found.items() if (tree / path).exists()}
+
+
+def _unchanged(tree: Path, since: str, path: str) -> set[int]:
+    """The lines that a file has had since a commit."""
+    told = _git("blame", "-s", f"{since}..HEAD", "--", path, cwd=tree).splitlines()
+    return {number for number, line in enumerate(told, 1) if line.startswith("^")}
 
 
 def mutated(source: str, path: str, line: int, chance: random.Random) -> Mutant | None:
