@@ -20,7 +20,7 @@ from crawler.server.embedded import EmbeddedServer
 Record = dict[str, Any]
 PLAYED = ("documentation", "blog", "shop", "forum", "wiki", "news")
 PACKAGES = ["postgresql-doc-15", "python3.11-doc", "debian-handbook", "git-doc"]
-PAGES = 60
+PAGES = 400
 """Of a site."""
 
 
