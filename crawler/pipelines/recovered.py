@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-async def settle_recovered(frontier: Frontier, config: Config, corpus: Corpus, files: Iterable[Recovered]) -> int:
-    """Settle the pages that these files have a final record of, where they wait in the frontier. Returns how many.
+async def settle_recovered(frontier: Frontier, config: Config, corpus: Corpus, files: Iterable[Recovered]) -> None:
+    """Settle the pages that these files have a final record of, where they wait in the frontier.
 
     Leases of processes that have certainly ended are taken back before: they need not expire first. A page that was
     fetched before the server was started last is left to be fetched again: the server may have lost its links.
@@ -39,13 +39,12 @@ async def settle_recovered(frontier: Frontier, config: Config, corpus: Corpus, f
     paths = [file.path for file in files if file.path.split("/", 1)[0] in {SHARDS, REJECTED}]
     since = await _server_started(frontier) if paths else None
     if since is None:
-        return 0
-    settled, finished = 0, dict[str, bytes]()
+        return
+    finished: dict[str, bytes] = {}
     for record in await asyncio.to_thread(_records, corpus.place, paths, config.crawl.crawl_id, rfc3339(since)):
         finished[name_of_page(record)] = visit_of_record(record, config.frontier, frontier.now())
     if finished and (settled := await adopt_waiting(frontier, finished)):
         logger.warning("%s that a dead worker had recorded need no second request", number_of(settled, "page"))
-    return settled
 
 
 def _records(place: Place, paths: list[str], crawl_id: str, since: str) -> list[dict[str, Any]]:
