@@ -9,4 +9,4 @@ from crawler.observe.withdrawn import announce
 def test_one_document_is_one_and_several_are_several() -> None:
     one = announce(Concerned(kept=1, words=1, rejected=2, with_text=1, archived=3, raw=1), "corpus")
     assert "  1 kept document (1 word): the records go\n" in one
-    assert "  2 rejected documents: the records stay" in one and "  1 raw page in the archive" in one
+    assert "  2 records of rejected pages: they stay" in one and "  1 raw page in the archive" in one
