@@ -57,8 +57,8 @@ class Command(ProjectCommand, ScrapyCommand):
         "corpora": ("list of object or null", "of several CORPUS_DIR: the counts of each, as in stats.json"),
         "together": (
             "object or null",
-            "of several CORPUS_DIR: their sums; a page counts in each corpus that has it; fetched_bytes is null where "
-            "a crawl was cut off before it noted them",
+            "of several CORPUS_DIR: their sums; a page counts in each corpus that has it; fetched_bytes: null where a "
+            "crawl was cut off before it noted them",
         ),
         "written": ("list of string", "files that were written"),
     }

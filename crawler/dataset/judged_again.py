@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 
 from crawler.config import Config
-from crawler.dataset.pages import page_key
+from crawler.dataset.pages import KEY_BYTES, page_key
 from crawler.dataset.rewrite import records_in
 from crawler.storage.archive.places import expand
 from crawler.storage.corpus.corpus import Corpus
@@ -122,7 +122,7 @@ class Replay:
         return (record for record in records_in(self._place, PAGES) if record.get("worker_id") != _SEED)
 
     def collect(self) -> int:
-        """Make the results findable by `find`, on the disk; how many there are."""
+        """Make the results findable by `find`, on the disk; of how many pages they are, whatever the visits to each."""
         path = self._folder / "results.sqlite"
         path.unlink(missing_ok=True)
         self._results = sqlite3.connect(path)
@@ -133,7 +133,8 @@ class Replay:
         )
         self._results.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)
         self._results.execute("CREATE INDEX visits ON results (visit)")
-        count: int = self._results.execute("SELECT count(*) FROM results").fetchone()[0]
+        pages = f"SELECT count(DISTINCT substr(visit, 1, {KEY_BYTES})) FROM results"  # noqa: S608  # our own number
+        count: int = self._results.execute(pages).fetchone()[0]
         return count
 
     def find(self, record: Record) -> Record | None:

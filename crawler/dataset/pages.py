@@ -6,6 +6,8 @@ import hashlib
 
 from crawler.storage.files.records import Record
 
+KEY_BYTES = 16
+
 
 def page_name(record: Record) -> str:
     """The canonical URL of the record's page. Records of older replays have the archive's spelling in `url`."""
@@ -13,7 +15,7 @@ def page_name(record: Record) -> str:
 
 
 def page_key(record: Record) -> bytes:
-    """Stands for the page of a record; 16 bytes."""
+    """Stands for the page of a record; `KEY_BYTES` bytes."""
     return _digest(page_name(record))
 
 
@@ -25,4 +27,4 @@ def identity(record: Record) -> bytes:
 
 
 def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=KEY_BYTES).digest()

@@ -16,6 +16,7 @@ from crawler.dedup.index import DedupError
 from crawler.explore.catalogue import Catalogue
 from crawler.explore.page_request import PageRequest
 from crawler.frontier.rejudged import judge_again
+from crawler.number import number_of
 from crawler.server.errors import FrontierError
 from crawler.storage.files.errors import StorageError
 
@@ -91,8 +92,8 @@ def begin(request: PageRequest, config: Config, others: int, page: str) -> Respo
     """
     if others:
         raise FilterError(
-            f"{others:,} records were judged with other settings than those that this view was started with: start it "
-            "with the settings of the crawl, or all of them would change"
+            f"{number_of(others, 'record was', 'records were')} judged with other settings than those that this view "
+            "was started with: start it with the settings of the crawl, or all of them would change"
         )
     place = request.catalogue.place
     if place.remote:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.number import size, written
+from crawler.number import number_of, size, written
 from crawler.observe.reasons import meaning
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _own() -> Environment:
 
 
 def environment(loader: BaseLoader) -> Environment:
-    """What every page is rendered with: its rules, its filters (`n`, `written`, `size`) and `meaning` of a reason."""
+    """What every page is rendered with: its rules, its filters (`n` and those of `number`), `meaning` of a reason."""
     from jinja2 import Environment, StrictUndefined
 
     made = Environment(
@@ -45,7 +45,7 @@ def environment(loader: BaseLoader) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"n": _number, "written": written, "size": size}
+    made.filters |= {"n": _number, "written": written, "size": size, "number_of": number_of}
     made.globals["meaning"] = meaning
     return made
 

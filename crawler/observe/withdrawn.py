@@ -24,11 +24,11 @@ def announce(
     """
     lines = [f"concerned in {where}:"]
     lines += [f"  {url}: {', '.join(sorted(kinds))}" for url, kinds in sorted((pages or {}).items())]
-    kept, rejected = number_of(found.kept, "kept document"), number_of(found.rejected, "rejected document")
+    kept, rejected = number_of(found.kept, "kept document"), _of_rejected(found.rejected)
     lines.append(f"  {kept} ({number_of(found.words, 'word')}): the records go")
     if found.held:
         lines.append(f"  {number_of(found.held, 'held page')}: the records go")
-    lines.append(f"  {rejected}: the records stay, text in {found.with_text:,} of them goes")
+    lines.append(f"  {rejected}: they stay, text in {found.with_text:,} of them goes")
     lines.append(f"  {number_of(found.raw, 'raw page')} in the archive: their bytes go{_files(found)}")
     if found.copies:
         lines.append(f"  {number_of(len(found.copies), 'record')} of these are copies under other addresses:")
@@ -40,6 +40,11 @@ def announce(
     lines += [f"  {folder}: {number_of(most, 'document')} there; they stay" for folder, most in _by_folder(others)]
     lines += [f"  {folder}: {number_of(most, 'image')} there; they go" for folder, most in _by_folder(images)]
     return "\n".join(lines) + "\n"
+
+
+def _of_rejected(records: int) -> str:
+    """Each visit to a page that was not kept has a record."""
+    return number_of(records, "record of a rejected page", "records of rejected pages")
 
 
 def summary(done: Withdrawn, notes: list[str]) -> str:

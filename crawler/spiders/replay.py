@@ -118,6 +118,7 @@ class ReplaySpider(Spider):
         spider.sink.corpus.kind, spider.sink.corpus.parts = "replay", spider.plan.parts
         spider.bookmarks = Bookmarks(spider.sink.corpus.place, spider.config.crawl.crawl_id, spider.config.digest)
         spider._handed_over = asyncio.Event()
+        spider._stats.set_value(f"{REPLAY}archives", 0)  # until they are listed
         spider._listen(crawler)
         return spider
 

@@ -212,7 +212,7 @@ def test_the_command_seals_what_a_crash_left(folder, kept):
         writer.abandon()
     corpus._lock.release()
     done = scrapy("dataset", "verify", "--fix", str(folder.path))
-    assert done.returncode == 0 and "sealed 1 file of" in done.stdout and "1 records" in done.stdout
+    assert done.returncode == 0 and "sealed 1 file of" in done.stdout and "1 record," in done.stdout
 
 
 def test_a_page_that_is_rejected_at_every_visit_is_no_fault(folder, rejected):

@@ -10,7 +10,7 @@ import crawler
 from crawler.number import number_of
 
 PACKAGE = Path(crawler.__file__).parent
-_EITHER = re.compile(r"(?<!http)\b[a-z]{2,}\((?:s|es|ies)\)")
+_EITHER = re.compile(r"[a-z](?<!http)\((?:s|es|ies)\)")
 _OFFICIAL = {"observe/publish/eu_summary.py"}  # the labels of the Commission's template are copied letter by letter
 
 

@@ -163,7 +163,8 @@ class Progress:
     def _picture(self, counters: Counters, now: float) -> RenderableType:
         head = Table.grid(padding=(0, 1))
         head.add_row(self._spinner, self._numbers(counters))
-        spent = f"{size(counters.fetched_bytes)} in {duration(now - self._started)}"
+        received = f"{size(counters.fetched_bytes)} in " if counters.archives is None else ""
+        spent = f"{received}{duration(now - self._started)}"
         lines: list[RenderableType] = [head, _dim(f"  so far    {spent}, {self.rate():.1f} pages/s")]
         if counters.archives is None:
             lines.append(_dim(f"  ahead     {counters.queued:,} queued; {self._left.sentence()}"))
