@@ -55,10 +55,8 @@ def find_page(place: Place, name: str, refused: Refusals) -> FoundPage:
                     hidden.append(why)
                     continue
                 older += 1
-                kept = "reason" not in record
-                rank = (is_final(record.get("reason")), record.get("crawled_at") or "", kept)
-                if best is None or rank > best[0]:
-                    best = rank, FoundPage(record, entry["path"], number, 0)
+                if best is None or rank_of(record) > best[0]:
+                    best = rank_of(record), FoundPage(record, entry["path"], number, 0)
             elif host and len(alike) < _MOST_ALIKE and _host(record["url"]) == host and not refused.hides(record):
                 alike.append(record["url"])
     if best is None:
@@ -68,6 +66,11 @@ def find_page(place: Place, name: str, refused: Refusals) -> FoundPage:
         raise StorageError(f"{place.url}: {withdrawn}{left}" if withdrawn else _not_there(place, name, url, alike))
     found = best[1]
     return FoundPage(found.record, found.file, found.line, older)
+
+
+def rank_of(record: Record) -> tuple[bool, str, bool]:
+    """Of several records of a page the one with the highest rank stands."""
+    return is_final(record.get("reason")), record.get("crawled_at") or "", "reason" not in record
 
 
 def archived_bytes(place: Place, record: Record) -> bytes:

@@ -16,14 +16,14 @@ _MOST = 20
 
 
 def announce(
-    found: Concerned, where: str, *, pages: Mapping[str, set[str]] | None = None, derived: Sequence[Holding] = ()
+    found: Concerned, where: str, *, pages: Mapping[str, Sequence[str]] | None = None, derived: Sequence[Holding] = ()
 ) -> str:
     """What a withdrawal concerns, before it is done. pages: found by words, each with the places that have them.
 
     derived: folders made of the corpus that have some of it.
     """
     lines = [f"concerned in {where}:"]
-    lines += [f"  {url}: {', '.join(sorted(kinds))}" for url, kinds in sorted((pages or {}).items())]
+    lines += [f"  {url}: {', '.join(kinds)}" for url, kinds in sorted((pages or {}).items())]
     kept, rejected = number_of(found.kept, "kept document"), number_of(found.rejected, "rejected document")
     lines.append(f"  {kept} ({number_of(found.words, 'word')}): the records go")
     if found.held:
@@ -40,6 +40,15 @@ def announce(
     lines += [f"  {folder}: {number_of(most, 'document')} there; they stay" for folder, most in _by_folder(others)]
     lines += [f"  {folder}: {number_of(most, 'image')} there; they go" for folder, most in _by_folder(images)]
     return "\n".join(lines) + "\n"
+
+
+def doubtful(pages: Mapping[str, Sequence[str]], where: str) -> Iterator[str]:
+    """What may be another's, so that it stays until somebody has looked. pages: as in `announce`."""
+    if not pages:
+        return
+    yield f"perhaps in {where}: {number_of(len(pages), 'page')} where the name may be another's; they stay"
+    yield from (f"  {line}" for line in _some([f"{url}: {', '.join(kinds)}" for url, kinds in pages.items()]))
+    yield "  look with `gristmill report --person`, and withdraw those that are meant with --url"
 
 
 def summary(done: Withdrawn, notes: list[str]) -> str:
