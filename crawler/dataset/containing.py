@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
@@ -31,20 +31,20 @@ _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")
 _JOINTS = re.compile(r"[-_.+/]+")
 ADDRESS = "its address"
 MOST_PASSAGES = 10
-"""Passages of a page in one kind of place that are kept; the others are counted."""
+"""Different passages of a page that are kept; the others are counted, each time that they stand somewhere."""
 
 
 @dataclass(slots=True)
 class Having:
-    """What one page has of the words, by kind of place. sure: kinds where they are no other's; perhaps: the other ones.
+    """What one page has of the words. sure: kinds of places where they are no other's; perhaps: the other ones.
 
-    passages: the first different ones of each kind; more: how many there are beside them.
+    passages: the first different ones, each with the kinds of places that have it; more: how many there are beside.
     """
 
     sure: set[str] = field(default_factory=set)
     perhaps: set[str] = field(default_factory=set)
-    passages: dict[str, list[Passage]] = field(default_factory=dict)
-    more: Counter[str] = field(default_factory=Counter)
+    passages: dict[tuple[str, str, str], tuple[Passage, list[str]]] = field(default_factory=dict)
+    more: int = 0
 
     @property
     def kinds(self) -> list[str]:
@@ -55,12 +55,14 @@ class Having:
         """Take note of what one text of the page has."""
         for each in passages:
             (self.sure if each.sure else self.perhaps).add(kind)
-            known = self.passages.setdefault(kind, []) if keep else []
-            if keep and each not in known:
-                if len(known) < MOST_PASSAGES:
-                    known.append(each)
-                else:
-                    self.more[kind] += 1
+            if not keep:
+                continue
+            if (known := self.passages.get(each.core)) is not None:
+                known[1].extend({kind} - set(known[1]))
+            elif len(self.passages) < MOST_PASSAGES:
+                self.passages[each.core] = each, [kind]
+            else:
+                self.more += 1
 
 
 @dataclass(slots=True)

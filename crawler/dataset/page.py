@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
-from crawler.dataset.entries import Wanted, entries_about
+from crawler.dataset.entries import Wanted, entries_about, entries_in
 from crawler.dataset.expire import expired_note
-from crawler.dataset.refused import Refusal, Refusals
+from crawler.dataset.refused import Refusal, Refusals, entry_of
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.verify import is_final
+from crawler.dataset.withdrawals import WITHDRAWALS
 from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, PAGES, Place
@@ -120,7 +121,11 @@ def refused_by(record: Record, refused: Refusals) -> str:
 
     Raises: StorageError where a log cannot be read.
     """
-    why = refused.of_record(record)
+    why, place = refused.of_record(record), refused.logs[0] if refused.logs else ""
+    if why is None and (number := entry_of(record)) is not None:  # by its text, or the entry was taken back
+        entry = entries_in([Place(place)]).get((Place(place).path_of(WITHDRAWALS), number))
+        taken_back = ", which was taken back since" if entry and entry.taken_back else ""
+        return f"{record['url']} was withdrawn by {entry}{taken_back}" if entry else ""
     return _withdrawn(refused, record["url"], record.get("canonical_url"), [why]) if why else ""
 
 

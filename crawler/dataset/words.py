@@ -17,6 +17,7 @@ from crawler.stages.pii.scripts import is_unspaced
 
 AROUND = 100
 """Characters that are shown on each side."""
+_CORE = 20
 HOW = (
     "Looked for without regard to case, accents, white space, hyphens and soft hyphens. Sure: the whole name, also as "
     "“Surname, Given”, with ö as oe, and with an ending that the personal-data stage knows. Perhaps, as it may be "
@@ -44,6 +45,11 @@ class Passage:
     name: str
     after: str
     sure: bool
+
+    @property
+    def core(self) -> tuple[str, str, str]:
+        """Tells it from another one, whatever else a raw page has around the text."""
+        return self.before.strip()[-_CORE:], self.name, self.after.strip()[:_CORE]
 
 
 class Words:

@@ -28,7 +28,8 @@ def announce(
     lines.append(f"  {kept} ({number_of(found.words, 'word')}): the records go")
     if found.held:
         lines.append(f"  {number_of(found.held, 'held page')}: the records go")
-    lines.append(f"  {rejected}: the records stay, text in {found.with_text:,} of them goes")
+    if found.rejected:
+        lines.append(f"  {rejected}: the records stay, text in {found.with_text:,} of them goes")
     lines.append(f"  {number_of(found.raw, 'raw page')} in the archive: their bytes go{_files(found)}")
     if found.copies:
         lines.append(f"  {number_of(len(found.copies), 'record')} of these are copies under other addresses:")
@@ -48,7 +49,7 @@ def doubtful(pages: Mapping[str, Sequence[str]], where: str) -> Iterator[str]:
         return
     yield f"perhaps in {where}: {number_of(len(pages), 'page')} where the name may be another's; they stay"
     yield from (f"  {line}" for line in _some([f"{url}: {', '.join(kinds)}" for url, kinds in pages.items()]))
-    yield "  look with `gristmill report --person`, and withdraw those that are meant with --url"
+    yield "  look with `gristmill report --person`; withdraw those meant with --url"
 
 
 def summary(done: Withdrawn, notes: list[str]) -> str:
@@ -62,10 +63,9 @@ def summary(done: Withdrawn, notes: list[str]) -> str:
     lines += [f"removed {name}, which described the older version" for name in done.removed_files if "/" not in name]
     lines += in_batches(done.batches, "pages")
     lines += notes
-    lines.append(
-        f"entry {done.number} of {WITHDRAWALS} has the URLs, without text; {number_of(len(done.urls), 'page')}, "
-        f"{number_of(len(found.texts), 'text')}; requested by: {done.by}"
-    )
+    pages, texts = number_of(len(done.urls), "page"), number_of(len(found.texts), "text")
+    lines.append(f"entry {done.number} of {WITHDRAWALS} has {pages} and fingerprints of {texts}, no text")
+    lines.append(f"requested by: {done.by}")
     return "\n".join(lines) + "\n"
 
 

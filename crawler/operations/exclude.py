@@ -178,8 +178,9 @@ def _undo(config: Config, place: Place, opts: argparse.Namespace) -> Answer:
     entry = undo(place, opts.undo, reason=opts.reason, by=opts.by.strip() or NOT_GIVEN, now=time.time())
     lines = [
         f"entry {opts.undo} is taken back: what it refused may be fetched, judged and kept again",
-        "what it removed does not come back by this: a crawl with RECRAWL=1 fetches it again, or one with another "
-        "CRAWL_ID, or a replay of an archive that has it under another CRAWL_ID",
+        "what it removed does not come back by this; these bring it:",
+        "  a crawl with RECRAWL=1, or with another CRAWL_ID",
+        "  a replay, under another CRAWL_ID, of an archive that has it",
     ]
     lines += _still_refused(place, opts.undo)
     domains, problems = frozenset(entry["refused"]) - refused_domains(place), []
@@ -224,7 +225,7 @@ def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str, deri
         "undone": None,
         "images": {},
     }
-    notes = [str(forgotten)] if forgotten else []
+    notes = str(forgotten).split("; ") if forgotten else []
     notes += left_to_do(derived) if derived else ()
     return Answer(facts, summary(done, notes).splitlines(), problems)
 

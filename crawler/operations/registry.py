@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer, Fields
 from crawler.operations.common import reading
 from crawler.operations.declared import Load, Work, WrongCall
@@ -149,14 +150,15 @@ def _origin_lines(origin: dict[str, Any] | None) -> Iterator[str]:
 
 
 def _trace_lines(found: Trace) -> Iterator[str]:
-    yield f"Read: {found.versions:,} version(s) in {len(found.folders):,} folder(s)"
+    yield f"Read: {number_of(found.versions, 'version')} in {number_of(len(found.folders), 'folder')}"
     for each in found.holdings:
         now = "current" if each.stands else "an older version"
         tags = f" [{', '.join(each.tags)}]" if each.tags else ""
         yield f"{each.folder} {each.version['sha256'][:SHORT]}{tags} ({each.version['operation']}, {now})"
         for held in each.files:
             gone = f", {held.withdrawn:,} of them withdrawn" if held.withdrawn else ""
-            yield f"  {held.path}: {held.documents:,} documents{gone}, {held.decisions:,} decisions without text"
+            documents = number_of(held.documents, "document")
+            yield f"  {held.path}: {documents}{gone}, {number_of(held.decisions, 'decision')} without text"
     if not found.holdings:
         yield "no version holds any of it"
 

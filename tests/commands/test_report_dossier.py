@@ -146,6 +146,7 @@ def test_the_page_of_a_person_shows_the_passages_how_each_page_stands_and_what_i
     assert rows.keys() == {*(f"{SITE}/{name}" for name in names), f"{OTHER}/copy"}
     assert f"Long before the flood {NAME} built the mill with her brother." in said
     assert "The letter is signed A. Quillfeather" in said and f"{NAME} lives there." in said
+    assert said.count("built the mill with her brother.") == 2  # the page and its copy, in record and archive alike
     assert rows[f"{SITE}/mill"]["standing"] == "kept"
     assert rows[f"{SITE}/short"]["standing"].startswith("rejected: low_quality (")
     assert rows[f"{SITE}/held"]["standing"].startswith("held: held_pii")

@@ -16,10 +16,11 @@ from crawler.dataset.entries import Wanted, entries_about, entries_in
 from crawler.dataset.page import rank_of
 from crawler.dataset.pages import page_name
 from crawler.dataset.records.fields import SAID, state_of
-from crawler.dataset.refused import Refusal
+from crawler.dataset.refused import Refusal, entry_of
 from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.registry.holdings import Trace, derived_records, trace
 from crawler.dataset.rewrite import records_in
+from crawler.dataset.withdrawals import WITHDRAWALS
 from crawler.observe.reasons import meaning
 from crawler.storage.files.place import PAGES, Place
 from crawler.storage.files.records import Record
@@ -205,6 +206,8 @@ class _Teller:
 
     def _standing(self, record: Record, state: str) -> str:
         refusal = self._refused.of_record(record)
+        if refusal is None and (number := entry_of(record)) is not None:
+            refusal = Refusal("text", number, self._place.path_of(WITHDRAWALS))
         if refusal is not None:
             said = self._withdrawn(refusal)
             return said if state == "withdrawn" else f"{said}; the decision stays: {record['reason']}"
