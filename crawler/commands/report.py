@@ -51,8 +51,8 @@ class Command(ProjectCommand, ScrapyCommand):
         ),
         "dossier": (
             "object or null",
-            "with --domain, --url, --person: corpus, version, records, states, pages, control_files, withdrawals, "
-            "copies, unread",
+            "with --domain, --url, --person: corpus, version, records, states, pages (of a person with found_in, "
+            "standing and left, what is left to do), control_files, withdrawals, copies, unread",
         ),
         "corpora": ("list of object or null", "of several CORPUS_DIR: the counts of each, as in stats.json"),
         "together": (
@@ -227,7 +227,7 @@ class Command(ProjectCommand, ScrapyCommand):
             raise UsageError("--person: expected a name with letters") from None
         webpage.write(found, path, made_at=rfc3339(time.time()))
         facts = _facts(dossier=found.as_dict(), written=[str(path)])
-        return Answer(facts, [f"{number_of(found.total, 'record')}; written: {path}"], found.unread)
+        return Answer(facts, [f"{number_of(found.total, 'page')}; written: {path}"], found.unread)
 
     def _books(self, corpus_dir: str) -> Books:
         """The accounts, with what no entry of the manifest has read from the records. Raises: StorageError."""

@@ -49,6 +49,16 @@ class LogEntry:
         return f"entry {self.number} of {self.log} ({self.time[:10]}, {self.reason})"
 
 
+def entries_in(places: Iterable[Place]) -> dict[tuple[str, int], LogEntry]:
+    """Every entry by its log and number, without a count of pages. Raises: StorageError."""
+    found = dict[tuple[str, int], LogEntry]()
+    for place in places:
+        log, lines = place.path_of(WITHDRAWALS), list(log_lines(place))
+        gone = undone(lines)
+        found |= {(log, e["number"]): _entry(e, log, 0, gone) for e in lines if e["kind"] == "withdrawal"}
+    return found
+
+
 def entries_about(
     places: Iterable[Place], wanted: Wanted, also: Collection[tuple[str, int]] = ()
 ) -> Iterator[LogEntry]:
@@ -65,8 +75,12 @@ def entries_about(
                 continue
             number = line["number"]
             if pages[number] or (log, number) in also or _speaks_of(line, wanted):
-                said = line["time"], line.get("by"), line["reason"], reach_of(line)
-                yield LogEntry(log, number, *said, pages[number], number in gone)
+                yield _entry(line, log, pages[number], gone)
+
+
+def _entry(line: WishLine, log: str, pages: int, gone: Collection[int]) -> LogEntry:
+    number, said = line["number"], (line["time"], line.get("by"), line["reason"], reach_of(line))
+    return LogEntry(log, number, *said, pages, number in gone)
 
 
 def _speaks_of(line: WishLine, wanted: Wanted) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
-from crawler.dataset.entries import Wanted, entries_about
+from crawler.dataset.entries import Wanted, entries_about, entries_in
 from crawler.dataset.expire import expired_note
-from crawler.dataset.refused import Refusal, Refusals
+from crawler.dataset.refused import Refusal, Refusals, entry_of
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.verify import is_final
+from crawler.dataset.withdrawals import WITHDRAWALS
 from crawler.storage.archive.reader import Archive, ArchivedResponse, ReadProblem
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, PAGES, Place
@@ -55,10 +56,8 @@ def find_page(place: Place, name: str, refused: Refusals) -> FoundPage:
                     hidden.append(why)
                     continue
                 older += 1
-                kept = "reason" not in record
-                rank = (is_final(record.get("reason")), record.get("crawled_at") or "", kept)
-                if best is None or rank > best[0]:
-                    best = rank, FoundPage(record, entry["path"], number, 0)
+                if best is None or rank_of(record) > best[0]:
+                    best = rank_of(record), FoundPage(record, entry["path"], number, 0)
             elif host and len(alike) < _MOST_ALIKE and _host(record["url"]) == host and not refused.hides(record):
                 alike.append(record["url"])
     if best is None:
@@ -68,6 +67,11 @@ def find_page(place: Place, name: str, refused: Refusals) -> FoundPage:
         raise StorageError(f"{place.url}: {withdrawn}{left}" if withdrawn else _not_there(place, name, url, alike))
     found = best[1]
     return FoundPage(found.record, found.file, found.line, older)
+
+
+def rank_of(record: Record) -> tuple[bool, str, bool]:
+    """Of several records of a page the one with the highest rank stands."""
+    return is_final(record.get("reason")), record.get("crawled_at") or "", "reason" not in record
 
 
 def archived_bytes(place: Place, record: Record) -> bytes:
@@ -117,7 +121,11 @@ def refused_by(record: Record, refused: Refusals) -> str:
 
     Raises: StorageError where a log cannot be read.
     """
-    why = refused.of_record(record)
+    why, place = refused.of_record(record), refused.logs[0] if refused.logs else ""
+    if why is None and (number := entry_of(record)) is not None:  # by its text, or the entry was taken back
+        entry = entries_in([Place(place)]).get((Place(place).path_of(WITHDRAWALS), number))
+        taken_back = ", which was taken back since" if entry and entry.taken_back else ""
+        return f"{record['url']} was withdrawn by {entry}{taken_back}" if entry else ""
     return _withdrawn(refused, record["url"], record.get("canonical_url"), [why]) if why else ""
 
 

@@ -47,8 +47,17 @@ class Refusal:
     @property
     def drop(self) -> Drop:
         """The verdict against the page."""
-        said = f"its {self.what} was withdrawn from this corpus ({WITHDRAWALS}, entry {self.number})"
+        said = f"its {self.what} was withdrawn from this corpus ({_ENTRY}{self.number})"
         return Drop("policy", DropReason.WITHDRAWN, said)
+
+
+_ENTRY = f"{WITHDRAWALS}, entry "
+
+
+def entry_of(record: Record) -> int | None:
+    """The number of the entry by which a crawl or a replay refused the page of this record; None where none did."""
+    said = str(record.get("detail")).partition(_ENTRY)[2].rstrip(")")
+    return int(said) if record.get("reason") == DropReason.WITHDRAWN and said.isdecimal() else None
 
 
 _OF_PAGE = (*TEXT_FIELDS, "warc_file")

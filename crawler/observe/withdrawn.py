@@ -16,19 +16,20 @@ _MOST = 20
 
 
 def announce(
-    found: Concerned, where: str, *, pages: Mapping[str, set[str]] | None = None, derived: Sequence[Holding] = ()
+    found: Concerned, where: str, *, pages: Mapping[str, Sequence[str]] | None = None, derived: Sequence[Holding] = ()
 ) -> str:
     """What a withdrawal concerns, before it is done. pages: found by words, each with the places that have them.
 
     derived: folders made of the corpus that have some of it.
     """
     lines = [f"concerned in {where}:"]
-    lines += [f"  {url}: {', '.join(sorted(kinds))}" for url, kinds in sorted((pages or {}).items())]
+    lines += [f"  {url}: {', '.join(kinds)}" for url, kinds in sorted((pages or {}).items())]
     kept, rejected = number_of(found.kept, "kept document"), _of_rejected(found.rejected)
     lines.append(f"  {kept} ({number_of(found.words, 'word')}): the records go")
     if found.held:
         lines.append(f"  {number_of(found.held, 'held page')}: the records go")
-    lines.append(f"  {rejected}: they stay, text in {found.with_text:,} of them goes")
+    if found.rejected:
+        lines.append(f"  {rejected}: they stay, text in {found.with_text:,} of them goes")
     lines.append(f"  {number_of(found.raw, 'raw page')} in the archive: their bytes go{_files(found)}")
     if found.copies:
         lines.append(f"  {number_of(len(found.copies), 'record')} of these are copies under other addresses:")
@@ -47,6 +48,15 @@ def _of_rejected(records: int) -> str:
     return number_of(records, "record of a rejected page", "records of rejected pages")
 
 
+def doubtful(pages: Mapping[str, Sequence[str]], where: str) -> Iterator[str]:
+    """What may be another's, so that it stays until somebody has looked. pages: as in `announce`."""
+    if not pages:
+        return
+    yield f"perhaps in {where}: {number_of(len(pages), 'page')} where the name may be another's; they stay"
+    yield from (f"  {line}" for line in _some([f"{url}: {', '.join(kinds)}" for url, kinds in pages.items()]))
+    yield "  look with `gristmill report --person`; withdraw those meant with --url"
+
+
 def summary(done: Withdrawn, notes: list[str]) -> str:
     """What a withdrawal did."""
     rewritten, found = done.rewritten, done.found
@@ -58,10 +68,9 @@ def summary(done: Withdrawn, notes: list[str]) -> str:
     lines += [f"removed {name}, which described the older version" for name in done.removed_files if "/" not in name]
     lines += in_batches(done.batches, "pages")
     lines += notes
-    lines.append(
-        f"entry {done.number} of {WITHDRAWALS} has the URLs, without text; {number_of(len(done.urls), 'page')}, "
-        f"{number_of(len(found.texts), 'text')}; requested by: {done.by}"
-    )
+    pages, texts = number_of(len(done.urls), "page"), number_of(len(found.texts), "text")
+    lines.append(f"entry {done.number} of {WITHDRAWALS} has {pages} and fingerprints of {texts}, no text")
+    lines.append(f"requested by: {done.by}")
     return "\n".join(lines) + "\n"
 
 

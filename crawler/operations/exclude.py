@@ -37,7 +37,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--url", metavar="URL", dest="url", action="append", default=[], help="withdraw this page; repeatable")
     add("--urls", metavar="FILE", default="", help="withdraw the pages of this file, one URL a line")
-    add("--containing", metavar="TEXT", default="", help="withdraw the pages that have this text now, as listed first")
+    add(
+        "--containing",
+        metavar="TEXT",
+        default="",
+        help="withdraw the pages with this name or text, listed first",
+    )
     add("--domain", metavar="D[,D]", default="", help="withdraw these domains with their subdomains")
     add("--licence", metavar="TAG[,TAG]", default="", help="withdraw what these licences cover")
     add("--allowlist", metavar="FILE", help="withdraw what this file no longer grants")
@@ -65,7 +70,8 @@ def exclude(opts: argparse.Namespace, load: Load) -> Answer:
         answers = [_exclude(config, place, opts, each, entries) for each in wishes]
     lines = [line for answer in answers for line in cast("list[str]", answer.lines)]
     problems = [problem for answer in answers for problem in answer.problems]
-    return Answer(answers[-1].facts, lines, problems + [problem for each in wishes for problem in each.problems])
+    facts = answers[-1].facts and {**answers[-1].facts, "perhaps": sorted(wishes[-1].perhaps or ())}
+    return Answer(facts, lines, problems + [problem for each in wishes for problem in each.problems])
 
 
 class _Going(NamedTuple):
@@ -84,9 +90,10 @@ def _exclude(
     entries: list[AllowlistEntry] | None,
 ) -> Answer:
     from crawler.frontier.exclusion import ungranted
-    from crawler.observe.withdrawn import announce
+    from crawler.observe.withdrawn import announce, doubtful
 
     wish, where = wanted.wish, wanted.where
+    sys.stdout.writelines(f"{line}\n" for line in doubtful(wanted.perhaps or {}, place.url))
     if where is not None and not wish.urls:  # no page has the words
         return _finish(config, place)
     found = find(place, wish)
@@ -171,8 +178,9 @@ def _undo(config: Config, place: Place, opts: argparse.Namespace) -> Answer:
     entry = undo(place, opts.undo, reason=opts.reason, by=opts.by.strip() or NOT_GIVEN, now=time.time())
     lines = [
         f"entry {opts.undo} is taken back: what it refused may be fetched, judged and kept again",
-        "what it removed does not come back by this: a crawl with RECRAWL=1 fetches it again, or one with another "
-        "CRAWL_ID, or a replay of an archive that has it under another CRAWL_ID",
+        "what it removed does not come back by this; these bring it:",
+        "  a crawl with RECRAWL=1, or with another CRAWL_ID",
+        "  a replay, under another CRAWL_ID, of an archive that has it",
     ]
     lines += _still_refused(place, opts.undo)
     domains, problems = frozenset(entry["refused"]) - refused_domains(place), []
@@ -212,11 +220,12 @@ def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str, deri
         "pages": done.urls,
         "copies": sorted(done.found.copies),
         "unknown": sorted(done.found.unknown),
+        "perhaps": [],
         "still_held": [holding.as_dict() for holding in holdings],
         "undone": None,
         "images": {},
     }
-    notes = [str(forgotten)] if forgotten else []
+    notes = str(forgotten).split("; ") if forgotten else []
     notes += left_to_do(derived) if derived else ()
     return Answer(facts, summary(done, notes).splitlines(), problems)
 
@@ -241,6 +250,7 @@ WITHDRAWN: Fields = {
     "pages": ("list of string", "URLs of this entry"),
     "copies": ("list of string", "of these, copies of another's text"),
     "unknown": ("list of string", "of these, URLs that no record has"),
+    "perhaps": ("list of string", "URLs where the text of --containing may be another's; they stay"),
     "still_held": ("list of object", "derived folders that have it: as in dataset-lineage"),
     **IMAGES,
     "undone": ("integer or null", "entry that was taken back"),
@@ -248,7 +258,7 @@ WITHDRAWN: Fields = {
 """Fields of an answer that tells of a withdrawal."""
 NOTHING: dict[str, Any] = {
     **dict.fromkeys(("kept", "held", "rejected", "raw"), 0),
-    **{name: [] for name in ("refused", "removed_files", "pages", "copies", "unknown", "still_held")},
+    **{name: [] for name in ("refused", "removed_files", "pages", "copies", "unknown", "perhaps", "still_held")},
     **dict.fromkeys(("corpus_version", "forgotten", "entry", "undone")),
     "images": {},
 }

@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.config import ConfigError
+from crawler.number import number_of
 from crawler.server.location import is_at_hand, is_unnamed
 
 if TYPE_CHECKING:
@@ -44,10 +45,12 @@ class Forgotten(NamedTuple):
     def __str__(self) -> str:
         if self.queued is None:
             return f"there is no frontier here, so no queue was changed{self._others()}"
-        return (
-            f"{self.queued:,} waiting URLs were dropped, {self.claims:,} claims in the duplicate index are free again"
-            f"{self._others()}"
+        queued, claims = (
+            number_of(self.queued, "waiting URL was", "waiting URLs were"),
+            number_of(self.claims or 0, "claim"),
         )
+        are = "is" if self.claims == 1 else "are"
+        return f"{queued} dropped, {claims} in the duplicate index {are} free again{self._others()}"
 
     def _others(self) -> str:
         if not self.untold:

@@ -159,10 +159,8 @@ def _trace_lines(found: Trace) -> Iterator[str]:
         yield f"{each.folder} {each.version['sha256'][:SHORT]}{tags} ({each.version['operation']}, {now})"
         for held in each.files:
             gone = f", {held.withdrawn:,} of them withdrawn" if held.withdrawn else ""
-            yield (
-                f"  {held.path}: {number_of(held.documents, 'document')}{gone}, "
-                f"{number_of(held.decisions, 'decision')} without text"
-            )
+            documents = number_of(held.documents, "document")
+            yield f"  {held.path}: {documents}{gone}, {number_of(held.decisions, 'decision')} without text"
     if not found.holdings:
         yield "no version holds any of it"
 

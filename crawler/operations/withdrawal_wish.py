@@ -31,13 +31,13 @@ AGAIN = "what this corpus refuses already"
 
 
 class Wanted(NamedTuple):
-    """where: by page the kinds of places that have the words of `--containing`; None without them.
-
-    problems: what could not be searched.
+    """where: by page the kinds of places that have the words of `--containing`; None without them. perhaps: the same of
+    pages where they may be another's, which stay. problems: what could not be searched.
     """
 
     wish: Wish
-    where: dict[str, set[str]] | None = None
+    where: dict[str, list[str]] | None = None
+    perhaps: dict[str, list[str]] | None = None
     problems: tuple[str, ...] = ()
 
 
@@ -123,8 +123,10 @@ def _having(place: Place, wish: Wish, words: str, progress: Callable[[str], obje
     except ValueError as error:
         raise WrongCall(f"--containing: {error}") from None
     domains = wish.domains
-    pages = {url: where for url, where in found.pages.items() if not domains or covers(domains, url)}
-    return Wanted(replace(wish, urls=frozenset(pages)), pages, tuple(found.problems))
+    pages = {url: having for url, having in found.pages.items() if not domains or covers(domains, url)}
+    where = {url: having.kinds for url, having in pages.items() if having.sure}
+    perhaps = {url: having.kinds for url, having in pages.items() if not having.sure}
+    return Wanted(replace(wish, urls=frozenset(where)), where, perhaps, tuple(found.problems))
 
 
 def _domains(opts: argparse.Namespace) -> frozenset[str]:

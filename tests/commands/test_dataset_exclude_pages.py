@@ -85,7 +85,7 @@ def test_a_page_that_is_held_is_counted_as_held_and_its_record_goes(corpus, caps
     done = remove(corpus, "--url", f"{SITE}/held")
     assert (done["kept"], done["held"], done["rejected"]) == (0, 1, 0)
     said = capsys.readouterr().out
-    assert "1 held page: the records go" in said and "0 rejected documents" in said
+    assert "1 held page: the records go" in said and "rejected" not in said
     assert "0 documents, 1 held page and 1 raw page are gone" in said
     assert prose(200, 70).encode() not in corpus.everything() and healthy(corpus)
 
@@ -203,6 +203,25 @@ def test_words_that_no_page_has_change_nothing_and_are_not_repeated(corpus, caps
     assert done.code == 0 and done.facts["entry"] is None and corpus.everything() == before
     said = capsys.readouterr()
     assert "nothing in this corpus matches" in said.out and "Nobody" not in said.out + said.err
+
+
+def test_other_forms_of_a_name_go_and_what_may_be_anothers_is_listed_and_stays(corpus, capsys):
+    more = Letters(corpus.path, "w2")
+    more.add(f"{SITE}/index", f"{prose(190, 31)} Quillfeather, Ada, page 12", html="")
+    more.add(f"{SITE}/initial", f"{prose(190, 32)} A. Quillfeather, mayor", html="")
+    more.add(f"{SITE}/ada-quillfeather", prose(190, 33), html="")
+    more.add(f"{SITE}/other-ada", f"{prose(190, 34)} Anna Quillfeather", html="")
+    more.close()
+    done = remove(corpus, "--containing", NAME)
+    assert set(done["pages"]) == {PERSON, f"{SITE}/index", f"{SITE}/ada-quillfeather"}
+    assert done["perhaps"] == [f"{SITE}/initial"]
+    said = capsys.readouterr().out
+    assert f"  {SITE}/initial: kept (perhaps)\n" in said and "1 page where the name may be another's; they stay" in said
+    assert f"  {SITE}/ada-quillfeather: its address\n" in said
+    assert {f"{SITE}/initial", f"{SITE}/other-ada"} < kept(corpus.path)
+    again = call(corpus, "--containing", NAME, *WHY, "--yes")
+    assert again.facts["entry"] is None and again.facts["perhaps"] == [f"{SITE}/initial"]
+    assert remove(corpus, "--containing", "A. Quillfeather")["pages"] == [f"{SITE}/initial"]
 
 
 def test_words_may_be_narrowed_to_a_domain(corpus):

@@ -8,8 +8,9 @@ import sys
 import orjson
 import pytest
 
+from crawler.dataset.refused import Refusal
 from crawler.document import DropReason
-from crawler.storage.files.records import record_of
+from crawler.storage.files.records import record_of, rejection_of
 from tests.commands.conftest import process_environment
 from tests.support import warm
 from tests.support.corpus_folder import document, exchange
@@ -146,6 +147,18 @@ def test_of_a_decision_that_a_withdrawal_leaves_the_entry_is_named_beside_its_re
     assert "was withdrawn by entry 1 of corpus/withdrawals.jsonl" in done.err
     told = orjson.loads(scrapy("dataset", "page", "corpus", "https://example.org/9", "--json").out)
     assert "request 17" in told["withdrawn"]
+
+
+def test_of_a_page_that_a_later_crawl_refused_the_entry_is_named_also_once_it_was_taken_back(scrapy, corpus):
+    withdraw(scrapy, 3, "--address-only")
+    later = corpus.opened("w2")
+    later.reject(rejection_of(document(8), Refusal("text", 1).drop))
+    later.close()
+    done = scrapy("dataset", "page", "corpus", "https://example.org/8")
+    assert done.code == 0 and "https://example.org/8 was withdrawn by entry 1 of" in done.err
+    assert "request 17)" in done.err and "taken back" not in done.err
+    assert scrapy("dataset", "exclude", "--undo", "1", "--reason", "wrong page", "corpus").code == 0
+    assert "which was taken back since" in scrapy("dataset", "page", "corpus", "https://example.org/8").err
 
 
 def test_in_a_subset_the_entry_of_its_source_is_named(scrapy, corpus):

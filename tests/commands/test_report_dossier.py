@@ -1,4 +1,4 @@
-"""`gristmill report --domain | --url | --person`: one page for whoever answers for a corpus, outside of it."""
+"""`gristmill report --domain | --url | --person`: one page for whoever answers for a corpus. Own texts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import stat
 
 import pytest
 
-from crawler.document import ControlFile
+from crawler.document import ControlFile, DropReason
 from crawler.storage.files.records import record_of
 from tests.support.corpus_folder import document
+from tests.support.letters import OTHER, SITE, Letters
+from tests.support.syllables import prose
 
 NAME = "Ada Quillfeather"
 
@@ -105,6 +107,96 @@ def test_a_name_may_come_from_standard_input_so_that_no_history_of_a_shell_has_i
     done = scrapy("report", "--person", "-", "--out", str(tmp_path / "none.html"), "corpus")
     assert done.code == 2 and not (tmp_path / "none.html").exists()
     assert "standard input has no name" in done.err
+
+
+@pytest.fixture
+def letters(tmp_path, monkeypatch):
+    """In place of the corpus: pages that name the person, in several forms and places."""
+    monkeypatch.chdir(tmp_path)
+    made = Letters(tmp_path / "corpus", "w2")
+    text = f"{prose(150, 2)} Long before the flood {NAME} built the mill with her brother. {prose(50, 3)}"
+    made.add(f"{SITE}/mill", text)
+    made.add(f"{OTHER}/copy", text, reason=DropReason.EXACT_DUPLICATE, dup_of=f"{SITE}/mill")
+    made.add(f"{SITE}/short", f"Quillfeather, Ada. {prose(20, 4)}", reason=DropReason.LOW_QUALITY, html="")
+    made.add(f"{SITE}/initial", f"{prose(150, 5)} The letter is signed A. Quillfeather. {prose(50, 6)}", html="")
+    made.hold(f"{SITE}/held", f"{prose(150, 7)} {NAME} lives there. {prose(50, 8)}", html="")
+    redacted = f"{prose(150, 9)} [PERSON] {prose(50, 10)}"
+    made.add(f"{SITE}/redacted", redacted, html=f"<p>{redacted.replace('[PERSON]', f'<b>{NAME}</b>')}</p>")
+    made.add(f"{SITE}/other", prose(200, 11))
+    made.close()
+    return tmp_path
+
+
+@pytest.fixture
+def person(scrapy, letters):
+    """The rows of the dossier by URL, and the page as plain text."""
+
+    def ask(name=NAME):
+        done = scrapy("report", "--person", name, "--out", "page.html", "--json", "corpus")
+        assert done.code == 0, done.err
+        told = json.loads(done.out)["dossier"]
+        return {row["url"]: row for row in told["pages"]}, plain((letters / "page.html").read_text())
+
+    return ask
+
+
+def test_the_page_of_a_person_shows_the_passages_how_each_page_stands_and_what_is_left_to_do(person):
+    rows, said = person()
+    names = ("mill", "short", "initial", "held", "redacted")
+    assert rows.keys() == {*(f"{SITE}/{name}" for name in names), f"{OTHER}/copy"}
+    assert f"Long before the flood {NAME} built the mill with her brother." in said
+    assert "The letter is signed A. Quillfeather" in said and f"{NAME} lives there." in said
+    assert said.count("built the mill with her brother.") == 2  # the page and its copy, in record and archive alike
+    assert rows[f"{SITE}/mill"]["standing"] == "kept"
+    assert rows[f"{SITE}/short"]["standing"].startswith("rejected: low_quality (")
+    assert rows[f"{SITE}/held"]["standing"].startswith("held: held_pii")
+    assert rows[f"{OTHER}/copy"]["standing"].endswith(f", of {SITE}/mill")
+    assert rows[f"{OTHER}/copy"]["dup_of"] == f"{SITE}/mill"
+    assert rows[f"{SITE}/redacted"]["found_in"] == ["archive"]
+    assert rows[f"{SITE}/initial"]["found_in"] == ["kept (perhaps)"]
+    assert "it goes with `gristmill dataset exclude --url` alone" in rows[f"{SITE}/initial"]["left"][0]
+    assert "exclude --containing" in rows[f"{SITE}/mill"]["left"][0]
+    assert "Looked for without regard to case, accents" in said and "Not found: the surname" in said
+
+
+def test_a_name_is_in_no_answer_in_json(person, scrapy):
+    person()
+    told = scrapy("report", "--person", NAME, "--out", "page.html", "--json", "corpus").out.lower()
+    assert "ada" not in told.replace("metadata", "") and "quillfeather" not in told and "flood" not in told
+
+
+def test_after_a_withdrawal_nothing_is_found_but_in_folders_made_before_and_these_are_named(person, scrapy, letters):
+    assert scrapy("dataset", "select", "--out", "subset", "corpus").code == 0
+    words = ("--containing", NAME, "--reason", "request 18", "--yes", "corpus")
+    assert scrapy("dataset", "exclude", *words).code == 0
+    rows, _ = person()
+    assert rows.keys() == {f"{SITE}/mill", f"{SITE}/initial"}
+    row, subset = rows[f"{SITE}/mill"], "subset"
+    assert row["state"] is None and row["found_in"] == [subset]
+    assert row["standing"].startswith("withdrawn: entry 1 of corpus/withdrawals.jsonl (")
+    assert "request 18" in row["standing"] and row["left"][0].startswith(f"{subset} has it: `gristmill dataset lineage")
+    assert scrapy("dataset", "exclude", "--again", "--yes", "subset").code == 0
+    assert person()[0].keys() == {f"{SITE}/initial"}
+
+
+def test_of_a_domain_or_a_page_nothing_is_said_of_a_name(letters, scrapy):
+    for words in (("--domain", "birch.example"), ("--url", f"{SITE}/mill")):
+        told = json.loads(scrapy("report", *words, "--out", "page.html", "--json", "corpus").out)["dossier"]
+        assert told["pages"]
+        assert all(row["standing"] is None and row["left"] is None and row["found_in"] == [] for row in told["pages"])
+        assert "Looked for without regard" not in (letters / "page.html").read_text()
+
+
+def test_a_page_that_was_visited_again_is_one_page_as_its_latest_verdict_says(letters, scrapy):
+    more = Letters(letters / "corpus", "w3")
+    more.add(f"{SITE}/other", "", reason=DropReason.UNCHANGED, when=3, html="")
+    more.add(f"{SITE}/mill", "", reason=DropReason.GONE, when=3, html="")
+    more.close()
+    told = json.loads(scrapy("report", "--domain", "birch.example", "--out", "p.html", "--json", "corpus").out)
+    rows = {row["url"]: row for row in told["dossier"]["pages"]}
+    assert len(rows) == len(told["dossier"]["pages"]) == 6
+    assert (rows[f"{SITE}/other"]["state"], rows[f"{SITE}/mill"]["state"]) == ("kept", "rejected")
+    assert told["dossier"]["states"] == {"kept": 3, "rejected": 2, "held": 1} and told["dossier"]["records"] == 8
 
 
 def test_what_is_unknown_says_so(asked):

@@ -154,6 +154,19 @@ def derived_that_hold(
     return found
 
 
+def derived_records(
+    start: Place, *, progress: Callable[[str], object] = lambda _: None
+) -> Iterator[tuple[str, Record]]:
+    """Every record with an address in every folder that is known to be derived from this one, each with the folder.
+
+    Raises: StorageError where a file is damaged.
+    """
+    for place in _follow([start], Trace())[1:]:
+        progress(place.url)
+        for path in sorted(set(_present(place, versions_in(place)).values()) - {""}):
+            yield from ((place.url, record) for record in _records(place, path) if record.get("url"))
+
+
 class _Refused(NamedTuple):
     """all: by any of the folders that are looked into; own: by the one that is looked into, or what it was made of."""
 

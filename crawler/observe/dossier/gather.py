@@ -10,13 +10,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler.dataset.containing import containing
-from crawler.dataset.entries import Wanted, entries_about
+from crawler.dataset.concerned import Wish, find
+from crawler.dataset.containing import Having, containing
+from crawler.dataset.entries import Wanted, entries_about, entries_in
+from crawler.dataset.page import rank_of
 from crawler.dataset.pages import page_name
-from crawler.dataset.registry.holdings import Trace, trace
+from crawler.dataset.records.fields import SAID, state_of
+from crawler.dataset.refused import Refusal, entry_of
+from crawler.dataset.registry.behind import refusals_of
+from crawler.dataset.registry.holdings import Trace, derived_records, trace
 from crawler.dataset.rewrite import records_in
+from crawler.dataset.withdrawals import WITHDRAWALS
+from crawler.observe.reasons import meaning
 from crawler.storage.files.place import PAGES, Place
-from crawler.storage.files.records import Record, is_held
+from crawler.storage.files.records import Record
 from crawler.urls.canonicalize import canonicalize, host_of
 
 MOST_PAGES = 1_000
@@ -52,14 +59,18 @@ class ControlFile:
 
 @dataclass(slots=True)
 class Dossier:
-    """The answer. states: pages by what became of them; where: for a person, kinds of places by page; unread: what
-    could not be looked at, so that nothing is proven about it.
+    """The answer. records: that were read; states: pages by what became of them; more: pages that are not listed.
+
+    where: of a person's pages, what each has of the name, by canonical URL; beside: folders made of the corpus that
+    have it; unread: what could not be looked at, so that nothing is proven about it.
     """
 
     question: Question
     corpus: str
     version: int
+    records: int = 0
     pages: list[dict[str, Any]] = field(default_factory=list)
+    more: int = 0
     states: Counter[str] = field(default_factory=Counter)
     bases: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
     files: dict[tuple[str, ...], ControlFile] = field(default_factory=dict)
@@ -69,19 +80,20 @@ class Dossier:
     copies: list[dict[str, Any]] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
-    where: dict[str, set[str]] = field(default_factory=dict)
+    where: dict[str, Having] = field(default_factory=dict)
+    beside: set[str] = field(default_factory=set)
 
     @property
     def total(self) -> int:
-        """Records, listed or not."""
-        return self.states.total()
+        """Pages, listed or not."""
+        return len(self.pages) + self.more
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain JSON types, without the name of a person."""
+        """Plain JSON types, without the name of a person and what stands around it."""
         return {
             "corpus": self.corpus,
             "version": self.version,
-            "records": self.total,
+            "records": self.records,
             "states": dict(self.states),
             "pages": self.pages,
             "control_files": [{n: getattr(f, n) for n in ControlFile.__slots__} for f in self.files.values()],
@@ -91,13 +103,29 @@ class Dossier:
         }
 
 
+@dataclass(slots=True)
+class _Page:
+    """What the record that stands says of its page; row: where the page is listed."""
+
+    rank: tuple[bool, str, bool]
+    state: str
+    basis: tuple[str, str, str, str]
+    redacted: tuple[str, ...]
+    row: dict[str, Any] | None
+
+
 def gather(place: Place, question: Question, *, progress: Callable[[str], object] = lambda _: None) -> Dossier:
     """Read the corpus and what was made of it. Raises: StorageError; ValueError where a name has no letters."""
     found = Dossier(question, place.url, place.manifest().get("version", 1))
     wanted = _wanted(place, question, found, progress)
+    teller = _Teller(place, found)
+    pages: dict[str, _Page] = {}
     for record in records_in(place, PAGES):
         if wanted.matches(record):
-            _add(found, record)
+            teller.add(pages, record)
+    _count(found, pages)
+    for name in [name for name in found.where if name not in pages]:
+        teller.add_without_record(name)
     found.withdrawals = list(_withdrawals(place, wanted))
     if wanted.names or wanted.domains:
         _copies(found, trace(place.url, [], wanted, progress=progress))
@@ -109,26 +137,115 @@ def _wanted(place: Place, question: Question, found: Dossier, progress: Callable
         return Wanted(domains=frozenset({question.domain.strip().lower()}))
     if question.url:
         return Wanted(names=frozenset({question.url, canonicalize(question.url) or question.url}))
-    named = containing(place, question.person, progress=progress)
-    found.where, found.unread = dict(named.pages), list(named.problems)
-    return Wanted(names=frozenset(named.pages))
+    beside = derived_records(place, progress=progress)
+    named = containing(place, question.person, passages=True, beside=beside, progress=progress)
+    found.where, found.beside, found.unread = dict(named.pages), named.beside, list(named.problems)
+    sure = frozenset(name for name, having in named.pages.items() if having.sure)
+    copies = find(place, Wish("", urls=sure, reach="text")).copies if sure else []  # as a withdrawal finds them
+    return Wanted(names=frozenset({*named.pages, *copies}))
 
 
-def _add(found: Dossier, record: Record) -> None:
-    state = "held" if is_held(record) else "kept" if "reason" not in record else "rejected"
-    found.states[state] += 1
-    if state == "kept":
-        found.bases[_basis(record)] += 1
-        found.personal.update(record.get("pii_entity_types") or ())
-    _control_file(found, record)
-    for signal in record.get("optout_signals") or ():
-        said = tuple(str(signal.get(name) or "") for name in ("protocol", "carrier", "value", "verdict"))
-        found.optouts[(*said, record.get("reason") or "kept")] += 1  # type: ignore[index]
-    if len(found.pages) < MOST_PAGES:
-        names = ("url", "crawled_at", "first_seen", "word_count", "license_tag", "license_tier", "license_reviewer")
-        row = {name: record.get(name) for name in (*names, "license_reviewed", "robots_status")}
+def _count(found: Dossier, pages: dict[str, _Page]) -> None:
+    for page in pages.values():
+        found.states[page.state] += 1
+        if page.state == "kept":
+            found.bases[page.basis] += 1
+            found.personal.update(page.redacted)
+        if page.row is None:
+            found.more += 1
+        else:
+            found.pages.append(page.row)
+
+
+class _Teller:
+    """Tells how a page stands, and what is left to do about it."""
+
+    def __init__(self, place: Place, found: Dossier) -> None:
+        self._place, self._found = place, found
+        self._refused = refusals_of([place])
+        self._entries = entries_in(map(Place, self._refused.logs)) if self._refused else {}
+        self._listed, self._said = 0, set[tuple[str, tuple[str, ...]]]()
+
+    def add(self, pages: dict[str, _Page], record: Record) -> None:
+        """Take note of a record; the page is as its latest one says."""
+        found, name, rank = self._found, page_name(record), rank_of(record)
+        found.records += 1
+        _control_file(found, record)
+        known = pages.get(name)
+        self._optouts(record, name)
+        if known is not None and known.rank >= rank:
+            return
+        is_listed = known.row is not None if known else self._listed < MOST_PAGES
+        self._listed += known is None and is_listed
+        hidden = self._refused.hides(record)
+        state = "withdrawn" if hidden else state_of(record)
+        row = self._row(record, name, state) if is_listed else None
+        pages[name] = _Page(rank, state, _basis(record), tuple(record.get("pii_entity_types") or ()), row)
+
+    def add_without_record(self, name: str) -> None:
+        """List a page that only an archive, an older version or a folder beside the corpus has."""
+        if self._listed >= MOST_PAGES:
+            self._found.more += 1
+            return
+        self._listed += 1
+        refusal = self._refused.refusal(name)
+        standing = self._withdrawn(refusal) if refusal else "no record of this version has it"
+        row = dict.fromkeys(_ROW) | {"url": name, "state": None, "reason": None, "redacted": []}
+        self._found.pages.append(row | self._of_person(name, "withdrawn" if refusal else "", standing))
+
+    def _row(self, record: Record, name: str, state: str) -> dict[str, Any]:
+        row = {field_name: record.get(field_name) for field_name in _ROW}
         row |= {"state": state, "reason": record.get("reason"), "redacted": record.get("pii_entity_types") or []}
-        found.pages.append(row | {"found_in": sorted(found.where.get(page_name(record), ()))})
+        return row | self._of_person(name, state, self._standing(record, state))
+
+    def _of_person(self, name: str, state: str, standing: str) -> dict[str, Any]:
+        if not self._found.question.person:
+            return {"found_in": [], "standing": None, "left": None}
+        having = self._found.where.get(name, Having())
+        return {"found_in": having.kinds, "standing": standing, "left": list(self._left(having, state))}
+
+    def _standing(self, record: Record, state: str) -> str:
+        refusal = self._refused.of_record(record)
+        if refusal is None and (number := entry_of(record)) is not None:
+            refusal = Refusal("text", number, self._place.path_of(WITHDRAWALS))
+        if refusal is not None:
+            said = self._withdrawn(refusal)
+            return said if state == "withdrawn" else f"{said}; the decision stays: {record['reason']}"
+        if state == "kept":
+            return state
+        of = f", of {record['dup_of']}" if record.get("dup_of") else ""
+        return f"{SAID.get(state, state)}: {record['reason']} ({meaning(record['reason'])}){of}"
+
+    def _withdrawn(self, refusal: Refusal) -> str:
+        entry = self._entries.get((refusal.log, refusal.number))
+        return f"withdrawn: {entry}" if entry else "withdrawn: it opted out, or its time was over"
+
+    def _left(self, having: Having, state: str) -> Iterator[str]:
+        corpus, folders = self._place.url, self._found.beside & (having.sure | having.perhaps)
+        if state == "withdrawn" and (having.sure | having.perhaps) - folders:
+            yield f"run `gristmill dataset exclude --again {corpus}`"
+        elif having.sure - folders:
+            yield "goes with `gristmill dataset exclude --containing`, or --url"
+        elif having.perhaps - folders:
+            yield "look whether it is this person; it goes with `gristmill dataset exclude --url` alone"
+        elif not folders and state in ("kept", "held", "rejected"):
+            yield "a copy of the text of such a page, which goes with it"
+        for folder in sorted(folders):
+            how = f"`gristmill dataset lineage {corpus} --withdrawn` says what to do once it is withdrawn"
+            yield f"{folder} has it: {how}"
+
+    def _optouts(self, record: Record, name: str) -> None:
+        """Each statement counts once for a page, however often it was visited."""
+        for signal in record.get("optout_signals") or ():
+            said = tuple(str(signal.get(part) or "") for part in ("protocol", "carrier", "value", "verdict"))
+            key = (*said, record.get("reason") or "kept")
+            if (name, key) not in self._said:
+                self._said.add((name, key))
+                self._found.optouts[key] += 1  # type: ignore[index]
+
+
+_ROW = ("url", "canonical_url", "crawled_at", "first_seen", "word_count", "license_tag", "license_tier",
+        "license_reviewer", "license_reviewed", "robots_status", "dup_of")  # fmt: skip
 
 
 def _basis(record: Record) -> tuple[str, str, str, str]:

@@ -5,25 +5,35 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from crawler.dataset.records.fields import SAID
+from crawler.dataset.words import HOW
 from crawler.number import number_of
 from crawler.observe.dossier.gather import Dossier
 from crawler.observe.html import render
 from crawler.problems import InputError
 from crawler.storage.files.place import Place
 
+_ALWAYS = ("rejected", "held")
+"""States that are named where there is none, too."""
+
 
 def page(found: Dossier, *, made_at: str) -> str:
     """The dossier as a complete HTML document, without scripts; everything from outside is escaped."""
-    states = found.states
+    folders = number_of(len(found.folders), "folder")
+    states, said = found.states, f"{number_of(found.states['kept'], 'kept page')}"
+    others = {name: states[name] for name in ("rejected", "held", "hold", "unchanged", "withdrawn")}
+    said += "".join(f", {count:,} {SAID.get(name, name)}" for name, count in others.items() if count or name in _ALWAYS)
     return render(
         "dossier.html",
         title=f"What the corpus has of {found.question}",
         subtitle=f"{found.corpus}, version {found.version} · {made_at}",
         share=(("kept", states["kept"]), ("not", states["rejected"]), ("hold", states["held"])),
-        legend=f"{number_of(states['kept'], 'kept page')}, {states['rejected']:,} rejected, {states['held']:,} held",
+        legend=said,
         figures=(),
-        footer=f"Read: records, withdrawals, and every version in {number_of(len(found.folders), 'folder')}.",
+        footer=f"Read: {number_of(found.records, 'record')}, withdrawals, and every version in {folders}.",
         found=found,
+        how=HOW,
+        said=SAID,
     )
 
 

@@ -68,10 +68,10 @@ class Known:
     def __bool__(self) -> bool:
         return bool(self._by_surname or self._numbers or self._secrets)
 
-    def among(self, text: str) -> Iterator[Hit]:
-        """Where they stand in a text, overlaps included."""
+    def among(self, text: str, *, alone: bool = True) -> Iterator[Hit]:
+        """Where they stand in a text, overlaps included. alone: also the surname by itself."""
         if self._by_surname:
-            yield from self._names(text)
+            yield from self._names(text, alone=alone)
         for match in _NUMBER.finditer(plain_marks(text)) if self._numbers else ():
             if hit := self._numbers.get(_digits(match[0])):
                 yield Hit(*match.span(), hit.entity, hit.value)
@@ -89,18 +89,18 @@ class Known:
                 namesakes.setdefault(folded[0], person)
                 namesakes.setdefault(folded[0][0], person)  # an initial
 
-    def _names(self, text: str) -> Iterator[Hit]:
+    def _names(self, text: str, *, alone: bool) -> Iterator[Hit]:
         text = text.translate(_STRAIGHT)
         for start, end in _in_lines(text):
-            for hit in self._names_in(text[start:end]):
+            for hit in self._names_in(text[start:end], alone=alone):
                 yield Hit(hit.start + start, hit.end + start, hit.entity, hit.value) if start else hit
 
-    def _names_in(self, text: str) -> Iterator[Hit]:
+    def _names_in(self, text: str, *, alone: bool) -> Iterator[Hit]:
         page = _Page(text)
         for place, word in enumerate(page.words):
             if word[0][:LEAST] in self._heads and (found := self._persons(_bare(word[0]))):
                 hit = page.in_full(place, found)
-                if hit is None and page.is_person(place):
+                if hit is None and alone and page.is_person(place):
                     hit = page.hit(place, place, next(iter(found.values())))
                 if hit is not None:
                     yield hit
