@@ -59,8 +59,8 @@ def _lines(found: MergedFrom, opts: argparse.Namespace) -> Iterator[str]:
     if unsaid := found.get("unsaid", 0):
         pages = "page was" if unsaid == 1 else "pages were"
         yield (
-            f"{unsaid:,} {pages} found unchanged since a visit of which none of them has a record: docs/frontier.md says "
-            "how to fetch what a lost machine had"
+            f"{unsaid:,} {pages} found unchanged since a visit of which none of them has a record: docs/frontier.md "
+            "says how to fetch what a lost machine had"
         )
     yield f"{opts.out}: the merged corpus, with {number_of(found['archives'], 'archive')}; it has no frontier"
 
