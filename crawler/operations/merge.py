@@ -56,6 +56,12 @@ def _lines(found: MergedFrom, opts: argparse.Namespace) -> Iterator[str]:
     if found["elsewhere"]:
         stay = "archive stays where it is" if found["elsewhere"] == 1 else "archives stay where they are"
         yield f"{found['elsewhere']:,} {stay}, out of reach of `rejudge` and `page --raw`"
+    if unsaid := found.get("unsaid", 0):
+        pages = "page was" if unsaid == 1 else "pages were"
+        yield (
+            f"{unsaid:,} {pages} found unchanged since a visit of which none of them has a record: docs/frontier.md "
+            "says how to fetch what a lost machine had"
+        )
     yield f"{opts.out}: the merged corpus, with {number_of(found['archives'], 'archive')}; it has no frontier"
 
 
@@ -75,5 +81,6 @@ WORK = Work(
         "withdrawn": ("integer", "records of pages that one of the corpora has withdrawn"),
         "archives": ("integer", "archives that were brought along"),
         "elsewhere": ("integer", "archives that stayed where they are"),
+        "unsaid": ("integer", "pages found unchanged, of which no corpus has what they said before"),
     },
 )

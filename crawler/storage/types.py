@@ -179,7 +179,8 @@ class MergedFrom(TypedDict):
     """What a merged corpus was made of. sources: in order, each with the hash and version of its manifest and what it
     had of each kind; rule: which record of a page stays; read: records; replaced: of them by later fetches of their
     pages; several: pages that more than one source had; withdrawn: records that a source refuses; archives: files that
-    were brought along; elsewhere: archives that stayed where they are.
+    were brought along; elsewhere: archives that stayed where they are; unsaid: pages that a visit found unchanged, and
+    of which no source has what they said before.
     """
 
     sources: list[dict[str, Any]]
@@ -190,6 +191,7 @@ class MergedFrom(TypedDict):
     withdrawn: int
     archives: int
     elsewhere: int
+    unsaid: NotRequired[int]  # an older version did not count them
 
 
 class JudgedFrom(TypedDict):

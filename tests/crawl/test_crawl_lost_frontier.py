@@ -6,18 +6,21 @@ import asyncio
 import contextlib
 import shutil
 import signal
+import time
 from collections import Counter
 
 import pytest
 import redis
 
 from crawler.config import from_mapping
+from crawler.dataset.merge.corpus import merge_corpora
 from crawler.frontier.adopt import adopt
 from crawler.frontier.client import Frontier
 from crawler.frontier.seeding import seed_server
 from crawler.observe.report.summary import summarise
 from crawler.seeds.arguments import plan_of
 from crawler.spiders.behind import finished_records
+from crawler.storage.files.place import Place
 from crawler.urls.canonicalize import Address
 from tests.support.changing_site import ChangingSite, Page
 from tests.support.process import scrapy
@@ -112,6 +115,28 @@ def test_seeds_that_were_put_into_the_empty_frontier_first_hide_nothing(crawl, m
     assert again.returncode == 0, again.stderr
     assert crawl.urls() == kept
     assert set(pages(site).values()) == {1}
+
+
+def test_what_a_machine_lost_with_its_folder_had_is_fetched_again_into_the_merged_rest(crawl, make_site, redis_url):
+    site = make_site(pages=6)
+    common = {"NETWORK_PORTS": site.port, "REDIS_URL": redis_url}
+    machines = {name: crawl.folder.parent / name for name in "abc"}
+
+    def listed(*numbers: int) -> dict[str, str]:
+        return {"url": ",".join(map(site.url, numbers)), "discovery": "sitemap"}
+
+    for at, (name, folder) in enumerate(machines.items()):
+        done = crawl.run(listed(2 * at, 2 * at + 1), CORPUS_DIR=folder, WORKER_ID=name, **common)
+        assert done.returncode == 0, done.stderr
+    shutil.rmtree(machines["b"])
+    places = [Place(str(machines[name])) for name in "ac"]
+    merge_corpora(places, Place(str(crawl.folder)), from_mapping({}), now=time.time())
+    with contextlib.closing(redis.Redis.from_url(redis_url)) as server:
+        server.flushall()
+    again = crawl.run(listed(*range(6)), **common)
+    assert again.returncode == 0, again.stderr
+    assert crawl.accounted() == sorted(site.urls())
+    assert pages(site) == Counter({f"/p/{n}": 2 if n in (2, 3) else 1 for n in range(6)})
 
 
 def test_without_seeds_nobody_knows_what_may_be_fetched(crawl, make_site, redis_url):

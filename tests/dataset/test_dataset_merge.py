@@ -137,6 +137,17 @@ def test_a_verdict_stays_where_the_later_visit_said_nothing_of_the_page(tmp_path
     assert not records(target, "rejected")
 
 
+def test_pages_found_unchanged_of_which_no_machine_has_the_text_are_counted(tmp_path: Path) -> None:
+    """A machine was lost with its folder; another one asked its pages again, and got 304."""
+    machine(tmp_path / "a", range(1, 3), worker="w1")
+    survivor = Folder(tmp_path / "b").opened("w2")
+    for number in (2, 30, 31):
+        survivor.reject(rejection_of(document(number), Drop("fetch", DropReason.UNCHANGED, "304")))
+    survivor.close()
+    place = merged(tmp_path, "a", "b")
+    assert place.manifest()["runs"][-1]["merged_from"]["unsaid"] == 2
+
+
 def test_pages_that_wait_for_a_person_wait_in_the_merged_corpus(tmp_path: Path) -> None:
     machine(tmp_path / "a", range(1, 3), worker="one")
     corpus = Folder(tmp_path / "b").opened("two")

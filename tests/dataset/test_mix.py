@@ -24,7 +24,7 @@ from crawler.dataset.versions import Cause
 from crawler.operations.mix import Published
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.parquet import read_rows
-from crawler.storage.files.place import REGISTRY
+from crawler.storage.files.place import REGISTRY, Place
 from crawler.storage.files.shards import read_lines
 from tests.support.three_domains import Folder, fill
 
@@ -307,6 +307,12 @@ def test_the_source_of_a_record_is_a_column_in_parquet_and_a_field_when_it_is_re
     assert set(parquet.read_table(path, columns=["extra"])["extra"].to_pylist()) == {None}
     with path.open("rb") as file:
         assert {record["mix_source"] for record in read_rows(file)} == {"open"}
+
+
+def test_who_asks_a_mixture_for_a_report_is_told_where_its_figures_are(folder):
+    mix(load(spec_of(folder, tokens=20_000, sources=OPEN)), folder / "mixed", "parquet", max_bytes=MAX_BYTES)
+    with pytest.raises(StorageError, match=r"made by `gristmill dataset mix`, no corpus: its figures are in mix\.json"):
+        Place(str(folder / "mixed")).manifest()
 
 
 def test_a_mixture_is_a_source_of_another_in_parquet_as_in_lines(folder):

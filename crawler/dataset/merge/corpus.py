@@ -25,6 +25,7 @@ from crawler.dataset.refused import Refusals, address_of
 from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.select import COMMIT_EVERY, take_back
 from crawler.dataset.withdrawals import OPTED_OUT, inherit, log_lines, write_log
+from crawler.document import DropReason
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.erasure import erase_pages
 from crawler.storage.archive.writer import describe_archive
@@ -94,6 +95,7 @@ class _Merge:
     named: list[dict[str, str]] = field(default_factory=list)  # of each source: new names of archives
     brought: int = 0
     elsewhere: int = 0
+    unsaid: int = 0
     _refused: Refusals = field(default_factory=Refusals)
     _makers: dict[str, list[Entry]] = field(default_factory=dict)  # by kind: files of the source that is written
 
@@ -168,6 +170,7 @@ class _Merge:
             number += 1
             if kept is None:
                 continue
+            self.unsaid += kept.get("reason") == DropReason.UNCHANGED
             folder = _folder_of(kept)
             writers[folder].add(encode(kept))
             written += 1
@@ -245,6 +248,7 @@ class _Merge:
             "withdrawn": self.choice.withdrawn,
             "archives": self.brought,
             "elsewhere": self.elsewhere,
+            "unsaid": self.unsaid,
         }
 
 

@@ -16,18 +16,11 @@ import orjson
 from crawler.storage.corpus.registry import VERSION_FORMAT, Parent, Registry, Version, place_from
 from crawler.storage.corpus.version import data_file, manifest_hash, note_child, register, versions_of
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import MANIFEST, Place
+from crawler.storage.files.place import DERIVED, MANIFEST, Place
 from crawler.times import rfc3339
 
 SYNTHETIC_MANIFEST = "synthetic.json"
 CHUNKS = "chunks.json"
-OPERATIONS = {
-    "export.json": "dataset export", "mix.json": "dataset mix", "images.json": "dataset images",
-    SYNTHETIC_MANIFEST: "llm questions", "across.json": "dataset across",
-    CHUNKS: "dataset chunks",
-}  # fmt: skip
-"""Manifests of derived folders, and the operation that writes each, where they do not say it; `across.json` only older
-versions had."""
 _NO_PARAMETERS = {"format", "files", "source", "sources", "versions", "counts", "targets", "pairs", "corpora", "time",
                   "operation"}  # fmt: skip
 _COUNTS = ("documents", "records", "tokens", "withdrawn")
@@ -112,7 +105,7 @@ def _above(path: str) -> str:
 
 def _manifest_in(place: Place) -> str:
     names = set(place.listing(""))
-    found = [name for name in (MANIFEST, *OPERATIONS) if name in names]
+    found = [name for name in (MANIFEST, *DERIVED) if name in names]
     if not found:
         place.manifest()  # says what is wrong where there is none
     return (found or [MANIFEST])[0]
@@ -132,7 +125,7 @@ def _described(content: Any, sha256: str, manifest: str) -> Version:
         "format": VERSION_FORMAT,
         "sha256": sha256,
         "manifest": manifest,
-        "operation": content.get("operation") or OPERATIONS[manifest],
+        "operation": content.get("operation") or DERIVED[manifest],
         "time": content.get("time"),
         "parents": list(parents.values()),
         "parameters": {name: value for name, value in content.items() if name not in {*_NO_PARAMETERS, *_COUNTS}},

@@ -68,7 +68,7 @@ class Account:
 @dataclass(frozen=True, slots=True)
 class Books:
     """All accounts. uncounted: records of files that an older version sealed, where they were not read again. untold:
-    records of runs that say nothing of what they spent, beside others that do; no figure of spending has them.
+    those of files of which no run says what it spent, where others do; no figure of spending has them.
     """
 
     whole: Account
@@ -149,7 +149,8 @@ class _Adding:
         self.uncounted = self.untold = 0
 
     def add(self, found: dict[str, dict[str, Counts]], entry: Entry | None = None) -> None:
-        is_told = entry is None or not any(map(self._silent.has, entry.get("made_by", [])))
+        makers = [] if entry is None else entry.get("made_by", [])
+        is_told = not makers or not all(map(self._silent.has, makers))
         self.untold += 0 if is_told or entry is None else entry["documents"]
         if is_told:
             found = {kind: {name: _told(counts) for name, counts in rows.items()} for kind, rows in found.items()}

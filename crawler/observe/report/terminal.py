@@ -125,11 +125,14 @@ def _sections(summary: Summary, room: int) -> Iterable[tuple[str, RenderableType
     if summary.quarantined:
         yield "In quarantine", _quarantine(summary.quarantined)
     types, expected = summary.page_types, summary.confidences
+    licences = summary.licences
+    if bare := summary.kept - sum(licences.values()) if licences else 0:
+        licences = licences | {"none": bare}
     for title, counts, colour in (
         (_title("Kept, by language", summary.languages), summary.languages, "green"),
         (WITHHELD, summary.withheld_languages, "magenta"),
         (UNCOVERED, summary.names_uncovered, "yellow"),
-        (_title("Kept, by licence", summary.licences), summary.licences, "green"),
+        (_title("Kept, by licence", licences), licences, "green"),
         (f"Page types, as the extractor classifies them{summary.unread_by_model(types)}", types, "green"),
         (f"Expected extraction quality (F1){summary.unread_by_model(expected)}", expected, "green"),
         (summary.annotated, summary.annotations, "green"),

@@ -58,6 +58,12 @@ FORMAT = "crawler-corpus/1"
 _PARTS = ("files", "runs", "crawls")  # of the manifest, all of them lists
 _OURS = {*(SHARDS, REJECTED, HELD, ARCHIVE, LEDGERS, MANIFEST, REPLACED, INDEX, REGISTRY, ANNOTATIONS, LLM, MODELS),
          LLM_SPENT, UNFINISHED}  # fmt: skip
+DERIVED = {
+    "export.json": "dataset export", "mix.json": "dataset mix", "images.json": "dataset images",
+    "synthetic.json": "llm questions", "across.json": "dataset across", "chunks.json": "dataset chunks",
+}  # fmt: skip
+"""Manifests of folders that are derived of corpora, and the operation that writes each, where they do not say it;
+`across.json` only older versions had."""
 _NEUTRAL = {"frontier", "lost+found", "report.html", "stats.json"}
 """Entries that do not make a folder somebody else's: the embedded server's data, and what the report writes."""
 
@@ -139,6 +145,11 @@ class Place:
                 raise StorageError(f"{self.url}: no {MANIFEST} yet, a worker is just beginning: try again in a moment")
             if self.is_bare():
                 raise StorageError(f"{self.url}: no {MANIFEST} yet, and nothing else: no crawl has written here so far")
+            if made := sorted(DERIVED.keys() & set(self.listing(""))):
+                raise StorageError(
+                    f"{self.url}: made by `gristmill {DERIVED[made[0]]}`, no corpus: its figures are in {made[0]}; "
+                    "give the corpus that it was made of"
+                )
             lost = not self.remote and any((self.root / folder).is_dir() for folder in (LEDGERS, SHARDS))
             if not lost:
                 raise StorageError(self.no_corpus(f"no {MANIFEST}"))

@@ -256,6 +256,18 @@ def test_kept_documents_that_the_extractor_judged_nothing_of_are_named_beside_it
     assert "Page types, as the extractor classifies them (2 not judged)" in page(summary)
 
 
+def test_kept_documents_without_a_licence_have_a_row_beside_those_with_one(tmp_path):
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "some"), "WORKER_ID": "w1"}))
+    corpus.open()
+    for number, tag in enumerate(("CC0-1.0", None, None)):
+        corpus.keep(record_of(document(number, license_tag=tag)))
+    corpus.close()
+    text = shown(summarise(str(tmp_path / "some")))
+    assert re.search(
+        r"Kept, by licence\n  none +2 .*\n  CC0-1\.0 +1 |Kept, by licence\n  CC0-1\.0 +1 .*\n  none +2 ", text
+    )
+
+
 def test_on_a_narrow_terminal_bars_get_shorter_and_reasons_stay_whole(folder):
     lines = shown(summarise(folder), width=60).splitlines()
     assert any(re.search(r"hold_robots_unreachable +1 +█+ *$", line) for line in lines), lines
