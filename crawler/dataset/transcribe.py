@@ -18,6 +18,7 @@ from typing import Any
 from crawler.config import Config
 from crawler.dataset.annotate import Annotations
 from crawler.dataset.annotations.job import job_of
+from crawler.dataset.annotations.listed import ABOUT, FILES
 from crawler.dataset.annotations.tables import KEYS, annotation_files, document_of, key_of, name_of, read_table
 from crawler.dataset.lifetimes import Lifetimes
 from crawler.dataset.living import WITHDRAWN, Living
@@ -277,6 +278,7 @@ class Transcription:
         said = {
             "kind": "text", "code": self.program.version, "model": {"name": self.program.name},
             "parameters": self.program.parameters() | {
+                ABOUT: FILES,
                 "reasons": sorted(self.wanted.reasons), "kinds": sorted(self.wanted.kinds),
                 "config_digest": self.config.digest, "gristmill": __version__,
             },
