@@ -157,7 +157,7 @@ def pages() -> Iterator[tuple[str, str, bytes]]:
         read = [json.loads(line) for line in io.TextIOWrapper(reader, "utf-8")]
     for number, page in enumerate(read):
         content = str(page["expected_html"])
-        if len(re.sub(r"<[^>]*>", " ", content).split()) >= 150:
+        if len(re.sub(r"<[^>]*>", " ", content).split()) >= 150 and "lorem ipsum" not in content.lower():
             content = re.sub(r"<(img|svg|iframe|video)\b[^>]*>", "", content)
             yield f"page {number}", str(page["metadata"].get("title") or "A page"), content.encode()
 
@@ -257,8 +257,8 @@ def make_junk(out: Folder, packages: Path) -> None:
                 out.add(kind, what, source, by_office("t.csv", body, kind), good=False)
     for one in [*out.made]:
         if one.kind == "pdf" and one.good and sum(m.what == "misread" for m in out.made) < 12:
-            for number, body in enumerate(_misread((out.root / one.file).read_bytes(), rnd)):
-                out.add("pdf", "misread", f"{one.source} {number}", body, good=False)
+            for number, scan in enumerate(_misread((out.root / one.file).read_bytes(), rnd)):
+                out.add("pdf", "misread", f"{one.source} {number}", scan, good=False)
 
 
 def _lines(items: list[str]) -> bytes:

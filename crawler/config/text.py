@@ -108,8 +108,8 @@ class QualityConfig:
     min_score: float = setting("QUALITY_MIN_SCORE", 0.3, "quality_score below this is low_quality", minimum=0.0,
                                maximum=1.0)  # fmt: skip
     profile: str = setting("QUALITY_PROFILE", "auto", "thresholds and weights by kind of text: prose, technical, legal, "
-                           "verse, datatrove; law, medicine, science, code, finance keep documents of their field only; a "
-                           "profile of one's own; auto = prose, technical, legal or verse, chosen by page", check=_check_profile)  # fmt: skip
+                           "verse, slides, datatrove; law, medicine, science, code, finance keep documents of their field only; a "
+                           "profile of one's own; auto = prose, technical, legal, verse or slides, by page", check=_check_profile)  # fmt: skip
     profiles_file: str | None = setting("QUALITY_PROFILES_FILE", None, "YAML file with profiles of one's own; the digest "
                                         "takes its content, not its path", digest=False)  # fmt: skip
 

@@ -84,12 +84,13 @@ class Annotations:
         """
         arrow()
         check_name(name)
-        check_columns({column: each["type"] for column, each in job["columns"].items()})
+        kinds = {column: each["type"] for column, each in job["columns"].items()}
+        check_columns(kinds)
         refused = Refused()
 
         def annotate(made: RewriteJob) -> None:
             earlier = self._files(made, name)
-            _check_same(name, job, [entry["job"] for entry in earlier.values() if "job" in entry])
+            check_same(name, kinds, [entry["job"] for entry in earlier.values() if "job" in entry])
             taken: set[bytes] = set()
             said = job | {"corpus": job["corpus"] or manifest_hash(self._place)}
             made.annotate(name, said, self._taken(rows, taken, refused))
@@ -145,9 +146,8 @@ class Annotations:
             raise InputError([f"{self._place.url}: no annotation is called {name!r}{did_you_mean(name, known)}"])
 
 
-def _check_same(name: str, job: JobRecord, earlier: Iterable[JobRecord]) -> None:
-    """Raises: InputError where the files of an annotation would have different columns."""
-    kinds = {column: each["type"] for column, each in job["columns"].items()}
+def check_same(name: str, kinds: Mapping[str, str], earlier: Iterable[JobRecord]) -> None:
+    """Raises: InputError where the files of an annotation would have different columns. kinds: types by name."""
     for other in earlier:
         before = {column: each["type"] for column, each in other["columns"].items()}
         if kinds != before:

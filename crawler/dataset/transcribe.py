@@ -16,8 +16,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from crawler.config import Config
-from crawler.dataset.annotate import Annotations
+from crawler.dataset.annotate import Annotations, check_same
 from crawler.dataset.annotations.job import job_of
+from crawler.dataset.annotations.listed import ABOUT, FILES, annotations_in
 from crawler.dataset.annotations.tables import KEYS, annotation_files, document_of, key_of, name_of, read_table
 from crawler.dataset.lifetimes import Lifetimes
 from crawler.dataset.living import WITHDRAWN, Living
@@ -58,6 +59,7 @@ COLUMNS = {
     "seconds": ("double", "that the program took"),
 }
 """Of a row: type and meaning."""
+_KINDS = {name: kind for name, (kind, _) in COLUMNS.items()}
 EXTRACTOR = "transcribe"
 """What the stages are told has produced the text."""
 EVERY_SECONDS = 600.0
@@ -131,6 +133,8 @@ class Transcription:
         where this machine lacks what a stage needs.
         """
         check_alone(self.place)
+        listed = [each for each in annotations_in(self.place.manifest()["files"]) if each.name == self.name]
+        check_same(self.name, _KINDS, [job for each in listed for job in each.jobs])
         self.done, self._texts = Transcribed(), None
         rows: list[dict[str, Any]] = []
         began = last = time.monotonic()
@@ -191,7 +195,7 @@ class Transcription:
                     if not under_way:
                         return
                     record, future = under_way.popleft()
-                    said = future.result()
+                    said = _result(future)
                     self.done.seconds += said.seconds
                     failed, others = failed + bool(said.failure), others + (not said.failure)
                     self.done.said = said.said or self.done.said
@@ -277,13 +281,14 @@ class Transcription:
         said = {
             "kind": "text", "code": self.program.version, "model": {"name": self.program.name},
             "parameters": self.program.parameters() | {
+                ABOUT: FILES,
                 "reasons": sorted(self.wanted.reasons), "kinds": sorted(self.wanted.kinds),
                 "config_digest": self.config.digest, "gristmill": __version__,
             },
             "cost": {"program_seconds": seconds, "seconds": round(time.monotonic() - began, 3)},
         }  # fmt: skip
-        kinds, meanings = ({name: each[at] for name, each in COLUMNS.items()} for at in (0, 1))
-        job = job_of(kinds, meanings, None, said, now=time.time())
+        meanings = {name: meaning for name, (_, meaning) in COLUMNS.items()}
+        job = job_of(_KINDS, meanings, None, said, now=time.time())
         written, refused = Annotations(self.place).write(self.name, job, rows, now=self.now)
         gone = refused.unknown + refused.changed
         if gone:
@@ -293,6 +298,13 @@ class Transcription:
         self.done.duplicates += sum(bool(row["dup_of"]) for row in rows)
         self.done.version = written.version
         rows.clear()
+
+
+def _result(future: Future[Printed]) -> Printed:
+    try:
+        return future.result()
+    except OSError as error:
+        raise StorageError(f"the program could not be given a file ({error}); the same command goes on") from error
 
 
 def _document(record: Record, text: str, config: Config) -> Document:

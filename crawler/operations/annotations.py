@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 import time
+from typing import TYPE_CHECKING
 
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work
+
+if TYPE_CHECKING:
+    from crawler.dataset.annotations.listed import Annotation
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -28,16 +32,17 @@ def show(opts: argparse.Namespace, load: Load) -> Answer:
             Annotations(place).drop(opts.drop, now=time.time())
     manifest = Place(opts.corpus).manifest()
     found, kept = annotations_in(manifest["files"]), manifest["counts"]["kept"]
-    facts = [
-        {"name": each.name, "rows": each.rows, "coverage": each.rows / kept if kept else 0.0, "jobs": each.jobs}
-        for each in found
-    ]
+    facts = [{"name": one.name, "rows": one.rows, "coverage": _share(one, kept), "jobs": one.jobs} for one in found]
     lines = [
-        f"{each.name}: {each.rows:,} of {kept:,} documents; {each.jobs[-1]['kind']}, {', '.join(each.columns)}; "
-        f"{each.jobs[-1]['ended']} {each.jobs[-1]['code']}".rstrip()
-        for each in found
+        f"{one.name}: {one.rows:,} {'files of rejected pages' if one.is_of_files else f'of {kept:,} documents'}; "
+        f"{one.jobs[-1]['kind']}, {', '.join(one.columns)}; {one.jobs[-1]['ended']} {one.jobs[-1]['code']}".rstrip()
+        for one in found
     ]
     return Answer({"annotations": facts}, lines or ["no annotation"])
+
+
+def _share(annotation: Annotation, kept: int) -> float:
+    return annotation.rows / kept if kept and not annotation.is_of_files else 0.0
 
 
 WORK = Work(

@@ -114,7 +114,7 @@ FIELDS: Fields = {
     "name": ("string or null", "the annotation"),
     "files": ("integer", "files that were for the program"),
     "rows": ("integer", "of the annotation that were written now, each in place of an earlier one of its file"),
-    "reasons": ("object", "of these, by `reason`; an empty one: its text passes the stages"),
+    "reasons": ("object", "files that were read now, by `reason`; an empty one: its text passes the stages"),
     "duplicates": ("integer", "of these, with a text that another page has"),
     "known": ("integer", "files that had a row by this program already"),
     "left_out": ("object", "files that the program was not given, or whose row was not written, by why"),

@@ -123,4 +123,4 @@ def test_of_a_held_page_that_is_confirmed_no_quotation_stays(folder: Folder) -> 
 
 def test_a_number_of_a_case_is_found_in_a_record_that_has_lost_its_text(folder: Folder) -> None:
     found = containing(Place(str(folder.path)), "17-35412")
-    assert "rejected" in found.pages["https://example.org/2"]
+    assert "rejected" in found.pages["https://example.org/2"].sure

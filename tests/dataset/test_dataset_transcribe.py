@@ -13,6 +13,7 @@ import pytest
 
 from crawler.config import from_mapping
 from crawler.dataset.annotate import Annotations
+from crawler.dataset.annotations.job import job_of
 from crawler.dataset.annotations.joined import fields_of
 from crawler.dataset.annotations.listed import annotations_in
 from crawler.dataset.exclude import Wish, withdraw
@@ -285,6 +286,36 @@ def test_a_condition_on_kept_documents_may_name_it(scans, tmp_path):
     wanted = Selection(conditions=(condition_of("ocr.reason!=''", fields_of(scans.place)),))
     with pytest.raises(Exception, match="no document of 1 meets every condition"):
         select(scans.place, Place(str(tmp_path / "out")), wanted, max_bytes=10**6, now=NOW)
+
+
+def test_several_programs_at_once_read_the_same(scans):
+    urls = {scans.add(place, prose(place)) for place in PLACES}
+    scans.close()
+    work = scans.work()
+    work.at_once = 3
+    assert work.run().rows == len(urls) and set(scans.rows()) == urls
+
+
+def test_another_annotation_of_that_name_is_found_before_a_program_starts(scans):
+    page = scans.add("page", prose("market"), kept=prose("market"))
+    scans.add("a", prose("river"))
+    scans.close()
+    (record,) = records_in(scans.place)
+    job = job_of({"score": "double"}, {}, None, {}, now=NOW)
+    Annotations(scans.place).write(
+        "ocr", job, [{"canonical_url": page, "doc_id": record["doc_id"], "score": 1.0}], now=NOW
+    )
+    with pytest.raises(InputError, match="ocr has the columns score double"):
+        scans.work("sleep 100 {file}").run()
+
+
+def test_a_file_that_the_archive_has_no_more_is_counted_and_named(scans):
+    url = scans.add("a", prose("river"))
+    scans.close()
+    next(Path(scans.place.url).glob("archive/*.warc.gz")).unlink()
+    done = scans.work().run()
+    assert done.rows == 0 and done.unread == [url]
+    assert dict(done.left_out) == {"its file is not in the archive, or damaged there": 1}
 
 
 def test_a_program_that_fails_at_everything_is_given_no_more(scans):

@@ -8,19 +8,34 @@ from dataclasses import dataclass
 from crawler.dataset.annotations.tables import annotation_files, name_of
 from crawler.storage.types import AnnotationColumn, Entry, JobRecord
 
+ABOUT, FILES = "about", "files"
+"""A parameter of a job whose rows are about files of rejected pages, and not about kept documents."""
+
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """One annotation. rows: documents that have one; jobs: what made them, each once, the newest last."""
+    """One annotation. rows: documents, or files of rejected pages, that have one; jobs: what made them, each once, the
+    newest last.
+    """
 
     name: str
     rows: int
     jobs: list[JobRecord]
 
     @property
+    def is_of_files(self) -> bool:
+        """True where the rows are about files of rejected pages, as the newest job says."""
+        return self.jobs[-1]["parameters"].get(ABOUT) == FILES
+
+    @property
     def columns(self) -> dict[str, AnnotationColumn]:
         """Types and meanings, as the newest job says."""
         return self.jobs[-1]["columns"]
+
+
+def of_documents(entries: Iterable[Entry]) -> dict[str, int]:
+    """Kept documents that have one, by the name of the annotation."""
+    return {each.name: each.rows for each in annotations_in(entries) if not each.is_of_files}
 
 
 def annotations_in(entries: Iterable[Entry]) -> list[Annotation]:

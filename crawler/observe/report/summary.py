@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from crawler.dataset.annotations.listed import annotations_in
+from crawler.dataset.annotations.listed import of_documents
 from crawler.dataset.growing import with_growing
 from crawler.dataset.verdicts import not_kept, stands_now, told_by, visited_again
 from crawler.document import DropReason, Reason
@@ -209,7 +209,7 @@ def summarise(corpus_dir: str, *, growing: bool = False) -> Summary:
         proxy_failures=egress_of(counters, "failures"),
         withheld=_total(waiting, "documents"),
         withheld_languages=_merged(waiting, "languages"),
-        annotations={each.name: each.rows for each in annotations_in(files)},
+        annotations=of_documents(files),
         quarantined=quarantined_of(runs, releases_of(place)),
         state=stands.state,
         standing=stands.sentence,

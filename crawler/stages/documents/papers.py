@@ -37,6 +37,7 @@ class _Vocabulary:
     quotes: frozenset[str]
     notes: frozenset[str]
     verses: frozenset[str]
+    codes: frozenset[str]
     left_out: frozenset[str]
     counted: dict[str, str]
     breaks: frozenset[str]
@@ -57,6 +58,7 @@ _JATS = _Vocabulary(
     quotes=_names("disp-quote"),
     notes=_names("fn"),
     verses=_names("verse-group"),
+    codes=_names("preformat code"),
     left_out=_names(
         "journal-meta contrib-group aff author-notes pub-date history permissions self-uri kwd-group funding-group"
         " counts custom-meta-group related-article article-id article-categories volume issue fpage lpage elocation-id"
@@ -77,11 +79,13 @@ _TEI = _Vocabulary(
     quotes=_names("quote cit"),
     notes=_names("note"),
     verses=_names("lg"),
+    codes=_names("eg"),
     left_out=_names("teiHeader fw del gap sic orig abbr surplus facsimile sourceDoc standOff graphic index figDesc"),
     counted={"listBibl": "references", "formula": "formulae"},
     breaks=_names("lb pb cb"),
 )
 _OF_KIND = {"jats": _JATS, "tei": _TEI}
+_OF_NAMES = frozenset({etree.ErrorTypes.DTD_XMLID_VALUE, etree.ErrorTypes.DTD_ID_REDEFINED})
 _ONLY_IN_CHOICE = frozenset({"sic", "orig", "abbr"})
 _ROW, _CELLS = frozenset({"tr", "row"}), frozenset({"td", "th", "cell"})
 _TABLES = frozenset({"table", "array"})
@@ -92,12 +96,8 @@ def read_paper(body: bytes, kind: str, charset: str | None = None) -> tuple[Fact
 
     Raises: UnreadableError where it is no XML, or nested too deep.
     """
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True,
-        remove_pis=True, encoding=charset if charset and b"encoding=" not in body[:200] else None,
-    )  # fmt: skip
     try:
-        root = etree.fromstring(body.lstrip(), parser)
+        root = _tree_of(body.lstrip(), charset if charset and b"encoding=" not in body[:200] else None)
     except (etree.XMLSyntaxError, ValueError, LookupError) as error:
         raise UnreadableError("broken_document", f"{kind}: {error}"[:200]) from error
     words = _OF_KIND[kind]
@@ -110,6 +110,24 @@ def read_paper(body: bytes, kind: str, charset: str | None = None) -> tuple[Fact
     for element in inner:
         blocks += reader.blocks(element, 1)
     return facts, Content(blocks=blocks, links=list(reader.links), title=facts.title, counts=dict(reader.counts))
+
+
+def _tree_of(body: bytes, charset: str | None) -> Any:
+    """The root. An `xml:id` that is no name, or stands twice, hurts no text: Pandoc writes such.
+
+    Raises: XMLSyntaxError, LookupError.
+    """
+    for recover in (False, True):
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True,
+            remove_pis=True, encoding=charset, recover=recover,
+        )  # fmt: skip
+        try:
+            return etree.fromstring(body, parser)
+        except etree.XMLSyntaxError:
+            if any(error.type not in _OF_NAMES for error in parser.error_log):
+                raise
+    raise AssertionError("a parser that recovers from names raises nothing but what is no name")
 
 
 def _text_of(element: Any) -> str:
@@ -183,7 +201,7 @@ class _Walker:
         if text := _text_of(_first(root, "article-meta", "article-title")):
             yield Block("heading", text, 1)
 
-    def blocks(self, parent: Any, level: int, role: str = "") -> Iterator[Block]:  # noqa: C901  # one for each form
+    def blocks(self, parent: Any, level: int, role: str = "") -> Iterator[Block]:  # noqa: C901, PLR0912  # one for each form
         """What stands within an element. level: of the headings of its sections."""
         words = self._words
         if parent.text and parent.text.strip() and local(parent) in words.items | words.quotes | words.notes:
@@ -201,6 +219,9 @@ class _Walker:
                 yield from self._paragraph(element, role)
             elif name in words.verses or name == "l":
                 yield from self._verse(element, level, role)
+            elif name in words.codes:
+                if text := "".join(element.itertext()).strip("\n").rstrip():
+                    yield Block("code", text)
             elif name in words.captions:
                 yield from (b._replace(form="caption") for b in self.blocks(element, level, role) if b.text)
             elif name in words.items:

@@ -43,6 +43,7 @@ _GARBLED = 0.3
 _STRANGE = re.compile(r"[A-Za-z][{|}~\\^`@#$%<>=]+[A-Za-z]")
 _MOST_STRANGE = 0.12
 """Share of the words with such a sign between two letters: a font whose letters are shifted."""
+_COMMAND = re.compile(r"\\[A-Za-z]+")
 _LEADERS = re.compile(r"(?:\. ?){5,200}[ .]?(?:\d{1,4}|[ivxlc]{1,8})$")
 _LENGTH = re.compile(rb"/Linearized.{0,200}?/L\s+(\d{1,12})", re.DOTALL)
 _DATE = re.compile(r"(?:D:)?((?:19|20)\d\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])")
@@ -176,6 +177,13 @@ def _without_text(page: pypdfium2.PdfPage) -> str:
     return "empty_pages" if things < _FEW else "picture_pages"
 
 
+def _without_commands(line: str) -> str:
+    """A line without what manuals of TeX show: commands, and braces of which each has its other."""
+    line = _COMMAND.sub(" ", line) if "\\" in line else line
+    opened = line.count("{")
+    return line.replace("{", " ").replace("}", " ") if opened and opened == line.count("}") else line
+
+
 def _check(pages: list[list[Line]], counts: Counter[str], facts: Facts) -> None:
     """Raises: UnreadableError where the text, if there is one, is not that of the file."""
     lines = [line for page in pages for line in page]
@@ -188,6 +196,6 @@ def _check(pages: list[list[Line]], counts: Counter[str], facts: Facts) -> None:
     if counts["broken_pages"] > _SCANNED * facts.pages or not facts.pages:
         raise UnreadableError("broken_document", f"{counts['broken_pages']:,} of {facts.pages:,} pages cannot be read")
     words = sum(len(line.text.split()) for line in lines)
-    strange = sum(len(_STRANGE.findall(line.text)) for line in lines)
+    strange = sum(len(_STRANGE.findall(_without_commands(line.text))) for line in lines)
     if strange > _MOST_STRANGE * words:
         raise UnreadableError("garbled", f"{strange:,} of {words:,} words have signs between their letters")

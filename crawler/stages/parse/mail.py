@@ -15,6 +15,8 @@ from email.utils import parseaddr, parsedate_to_datetime
 from crawler.stages.text.charset import decode
 
 MOST_PARTS = 1_000
+_MARKED = ("text/markdown", "text/x-markdown", "text/x-rst", "text/asciidoc", "text/x-asciidoc")
+"""Texts that a reader of mail shows as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +42,17 @@ def read_mail(body: bytes) -> Mail:
 
 
 def _text(message: EmailMessage) -> tuple[str, bool]:
-    """The plain text, or the HTML where there is no other or the mail is a saved page."""
+    """The plain text, or the HTML where there is no other or the mail is a saved page, or a text with a markup."""
     parts = [part for _, part in zip(range(MOST_PARTS), message.walk(), strict=False) if _is_shown(part)]
     order = (
         ("text/html", "text/plain")
         if message.get_content_type() == "multipart/related"
         else ("text/plain", "text/html")
     )
-    for kind in order:
+    for kind in (*order, *_MARKED):
         texts = [text for part in parts if part.get_content_type() == kind and (text := _decoded(part)).strip()]
         if texts:
-            return ("\n\n".join(texts), False) if kind == "text/plain" else (texts[0], True)
+            return (texts[0], True) if kind == "text/html" else ("\n\n".join(texts), False)
     return "", False
 
 

@@ -205,8 +205,8 @@ def _slides() -> dict[str, Band]:
 
 
 PROFILE_OF_KIND = {"pptx": "slides", "odp": "slides"}
-"""Kinds of file (`document_kind`) whose texts are no articles. The others lose no more by the limits of pages than pages
-do (`python -m bench.quality.by_kind`)."""
+"""Kinds of file (`document_kind`) whose texts are no articles. The others lose no more by the limits of pages than
+pages do (`python -m bench.quality.by_kind`)."""
 LEAST_CODE = 0.03
 """Share of a page's characters that it marks as code (`marked_code`) from which it is one of code."""
 LEAST_HEADINGS = 3
@@ -232,10 +232,10 @@ PROFILES |= {
 def choose_profile(signals: Mapping[str, Any], kind: str | None = None) -> str:
     """The profile that fits a text. kind: of the file that it comes from.
 
-    Slides: the kind says so (`PROFILE_OF_KIND`). Verse: the page marks half of it as stanzas (`marked_verse`, from the extraction), without code and with few
-    figures; in languages whose stop words are known it has some, unlike a list of names. Technical: one line in twenty
-    looks like code, or the page marks three of a hundred characters as code (`marked_code`, from the extraction).
-    Legal: a citation and a term in every 100 words. Everything else is prose.
+    Slides: the kind says so (`PROFILE_OF_KIND`). Verse: the page marks half of it as stanzas (`marked_verse`, from the
+    extraction), without code and with few figures; in languages whose stop words are known it has some, unlike a list
+    of names. Technical: one line in twenty looks like code, or the page marks three of a hundred characters as code
+    (`marked_code`, from the extraction). Legal: a citation and a term in every 100 words. Everything else is prose.
     """
     if kind in PROFILE_OF_KIND:
         return PROFILE_OF_KIND[kind]

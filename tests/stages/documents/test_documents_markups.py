@@ -8,6 +8,7 @@ import pytest
 
 from crawler.document import DropReason
 from crawler.stages.documents.asciidoc import read_asciidoc
+from crawler.stages.documents.model import UnreadableError
 from crawler.stages.documents.papers import read_paper
 from crawler.stages.documents.rst import read_rst
 from crawler.wire.media import media_kind
@@ -327,3 +328,24 @@ def test_entities_of_a_paper_give_nothing_and_a_nest_is_broken(judged, body):
     doc = judged(body, "application/jats+xml")
     assert "root" not in doc.text and "xx" not in doc.text
     assert doc.text in {"", "ab"}
+
+
+TEI_AROUND = '<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body>{}</body></text></TEI>'
+
+
+@pytest.mark.parametrize(("kind", "around"), [("jats", "<article><body>{}</body></article>"), ("tei", TEI_AROUND)])
+def test_listings_of_a_paper_keep_their_lines(kind, around):
+    name = {"jats": "preformat", "tei": "eg"}[kind]
+    body = around.format(f"<p>What it prints:</p><{name}>mill --stones 2\n  turned</{name}>")
+    _, found = read_paper(body.encode(), kind)
+    assert [(block.form, block.text) for block in found.blocks] == [
+        ("paragraph", "What it prints:"), ("code", "mill --stones 2\n  turned")
+    ]  # fmt: skip
+
+
+def test_an_identifier_that_is_no_name_breaks_no_paper_and_what_is_broken_stays_so():
+    whole = TEI_AROUND.format('<p xml:id="1.-the-mill">The mill.</p><p xml:id="1.-the-mill">The race.</p>')
+    _, found = read_paper(whole.encode(), "tei")
+    assert [block.text for block in found.blocks] == ["The mill.", "The race."]
+    with pytest.raises(UnreadableError):
+        read_paper(whole.replace("</p><p", "<p", 1).encode(), "tei")

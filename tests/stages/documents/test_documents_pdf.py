@@ -306,3 +306,10 @@ def test_what_chromium_prints_of_a_page_with_its_menu_and_foot_is_a_near_duplica
         found.append(asyncio.run(index.check(doc.doc_id, doc.signature, doc.shingle_count, url)))
     assert page.doc_id != file.doc_id  # the file has the menu and the foot as well
     assert found[0] is None and found[1] is not None and not found[1].exact and found[1].owner == "http://a.test/"
+
+
+def test_a_manual_of_tex_is_not_taken_for_shifted_letters_and_shifted_letters_are(read):
+    manual = "\n".join(f"Write \\\\mill{{wheel}} or \\\\race{{{n}}}{{stone}} where stones turn" for n in range(9))
+    assert read(pdf_of(text_pages(manual))).drop is None
+    shifted = "\n".join(["vtv{pun {ol tpss~lls v{puz}ol ur{ye po|o", "oa|o tols {vs~o mo}n pu{ol"] * 4)
+    assert read(pdf_of(text_pages(shifted))).drop.reason is DropReason.GARBLED

@@ -157,3 +157,9 @@ def test_lines_of_a_mail_that_flow_are_joined():
 )  # fmt: skip
 def test_a_mail_that_is_damaged_ends_in_an_answer(body):
     assert isinstance(read_mail(body).text, str)
+
+
+def test_a_mail_of_a_text_with_a_markup_is_that_text():
+    body = b"From: Ada <a@mill.example>\nSubject: How to\nContent-Type: text/asciidoc\n\nHow to turn\n===========\n\nSlowly."
+    found = read_mail(body)
+    assert "Slowly." in found.text and not found.is_markup and found.subject == "How to"

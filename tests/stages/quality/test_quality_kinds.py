@@ -122,3 +122,52 @@ def test_the_extraction_marks_stanzas_and_neither_addresses_nor_menus():
     assert marked(f"<article>{prose}<p>Spoons<br>4 Hill St.<br>Birch<br>Phone 12345</p></article>") == 0
     assert marked(f"<article>{prose}<p>{'<br>'.join(f'<a href=/>{line}</a>' for line in CHORUS)}</p></article>") == 0
     assert marked(f"<article><p>{'<br>'.join(GUIDE)}</p></article>") == 0
+
+
+POINTS = [
+    "Why the old mill was closed", "The river no longer carries enough water in summer",
+    "Nobody in the village wanted to learn the trade", "Flour from the city costs half as much",
+    "Insurance has doubled since the fire", "What could be done with the building",
+    "A museum that shows how the stones were set", "Flats for the families who wait for one",
+    "A workshop for the school on the hill", "What each of these would cost the town",
+    "The roof alone takes a third of the budget", "A grant of the county pays for the wheel",
+    "Volunteers have offered to clear the race", "What we ask of you tonight",
+    "A vote on which of the three to plan", "Two people who keep the accounts", "A date for the first day of work",
+]  # fmt: skip
+"""Our own."""
+
+
+def on_slides(lines: list[str], kind: str = "pptx") -> Document | Drop:
+    doc = Document(url="https://a.test/", text="\n".join(lines), language="en", document_kind=kind)
+    return QualityStage(from_mapping({}).quality)(doc)
+
+
+@pytest.mark.parametrize("kind", ["pptx", "odp"])
+def test_points_on_slides_need_no_full_stops(kind):
+    doc = on_slides(POINTS, kind)
+    assert isinstance(doc, Document) and doc.quality_signals["profile"] == "slides"
+    found = on_slides(POINTS, "html")
+    assert isinstance(found, Drop) and found.reason is DropReason.FINEWEB_LINE_PUNCT_RATIO
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ([" ".join(line.split()[:3]) for line in POINTS * 3], None),
+        (
+            ["the of and " + " ".join(f"w{n * 7919:x}a of{n:x}r" for n in range(90))],
+            DropReason.FINEWEB_LINE_PUNCT_RATIO,
+        ),
+        (TABLE[3:], DropReason.GOPHER_BELOW_ALPHA_THRESHOLD),
+    ],
+    ids=["titles alone", "a list of words", "a table of figures"],
+)
+def test_what_is_no_text_on_slides_is_dropped(lines, why):
+    found = on_slides(lines)
+    assert isinstance(found, Drop) and (why is None or found.reason is why)
+
+
+def test_a_profile_that_was_asked_for_stands_before_the_kind():
+    doc = Document(url="https://a.test/", text="\n".join(POINTS), language="en", document_kind="pptx")
+    doc.profile = "prose"
+    assert isinstance(QualityStage(from_mapping({}).quality)(doc), Drop)
