@@ -12,12 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crawler.config import from_mapping
 from crawler.document import CITED, SECTIONED, STATED, Document, Drop, DropReason
 from crawler.stages.chain import Chain
 from crawler.stages.pii.stage import PiiStage
 from crawler.stages.quality.legal import LegalFacts, legal_spans, read_legal
+from crawler.stages.quality.legal_citations import _FORM as FORM
+from crawler.stages.quality.legal_citations import _KIND as KINDS
+from crawler.stages.quality.legal_citations import citations_in
 from crawler.stages.quality.stage import QualityStage
 from crawler.stages.text.spans import change_text, quotes
 
@@ -73,6 +78,23 @@ def test_each_section_begins_at_its_heading_and_ends_where_the_next_of_its_rank_
     for at, (start, end) in enumerate(sections):
         assert text[start:end] == text[start:end].strip() != ""
         assert all(end <= later or last <= end for later, last in sections[at + 1 :]), "sections cross"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Nos. 17-99, 17-101 and 18-5", ["17-99", "17-101", "18-5"]),
+        ("Joined Cases C-203/15 and C-698/15", ["C-203/15", "C-698/15"]),
+        ("No. of pages: four", []),
+        ("At the casino. 12 people", []),
+        ("Appeal from No. 16-1, and No. of sacks", []),
+        ("Civil Appeal No. 99 of 2019", ["99 of 2019"]),
+        ("No. 17-99, and two sacks", ["17-99"]),
+    ],
+)
+def test_all_numbers_of_a_case_are_read_and_no_others(line: str, expected: list[str]) -> None:
+    text = f"SUPREME COURT OF THE UNITED STATES\n{line}\nMILL, Plaintiff, v. FERRY\nThe judgment is affirmed.\n"
+    assert quotes(text, legal_spans(text, read_legal(None, text)))[1] == expected
 
 
 def test_a_section_holds_its_paragraphs_and_no_others() -> None:
@@ -189,6 +211,30 @@ def test_a_citation_is_a_span_of_its_kind(cited: str, kind: str) -> None:
 )  # fmt: skip
 def test_what_only_resembles_a_citation_is_none(words: str) -> None:
     assert legal_spans(f"We read {words} and went home.", LegalFacts()) == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_quick_search_for_citations_finds_what_the_whole_expression_finds(name: str) -> None:
+    text = "\n".join((case(name)[1], *CITATIONS, *(f"({cited})" for cited in CITATIONS)))
+    assert list(citations_in(text)) == [(*found.span(), KINDS[found.lastindex or 0]) for found in FORM.finditer(text)]
+
+
+LINES = (
+    "I.", "II. Zwei", "A. Eins", "B.", "1.", "2. Kurz", "1 Ein Satz.", "2 Noch einer.", "a) klein", "b)", "Tenor", "",
+    "[3] Wort.", "2.1 Wort.", "2.2 Wort.", "§ 1 Zweck", "§ 2", "(1) Wer", "(2) Das", "Art. 3", "Chapter 1", "Part 2",
+    "Section 1. Short title", "words that say nothing", "  1. indented", "# I. marked", "3 Power to count",
+)  # fmt: skip
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(st.lists(st.sampled_from(LINES), max_size=30), st.sampled_from(("opinion", "order", "statute", "regulation")))
+def test_sections_never_cross_and_hold_ink_at_both_ends_whatever_the_lines_are(lines: list[str], kind: str) -> None:
+    text = "\n".join(lines)
+    spans = [(start, end) for start, end, _ in legal_spans(text, LegalFacts(document_type=kind))]
+    assert spans == sorted(spans, key=lambda span: (span[0], -span[1]))
+    for at, (start, end) in enumerate(spans):
+        assert text[start:end] and text[start:end] == text[start:end].strip()
+        assert all(end <= later or last <= end for later, last in spans[at + 1 :])
 
 
 def test_an_initial_a_date_and_a_short_list_begin_no_section() -> None:
