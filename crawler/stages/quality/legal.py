@@ -86,6 +86,11 @@ def _dockets() -> Iterator[str]:
 
 
 _DOCKET = re.compile("|".join(_dockets()), re.IGNORECASE | re.MULTILINE)
+_MORE = re.compile(
+    r"(?:,|,? (?:and|&|et|und|e|y|en)) (?P<number>(?=\S{0,20}\d)\d{0,6}[A-Z]{0,3}[-/:‑–][\w/‑–-]{0,18}\w)",
+    re.IGNORECASE,
+)
+"""The next of several numbers: "Nos. 17-99, 17-101 and 18-5"."""
 _OF_ANOTHER = re.compile(alternatives(_FORMS["not_of_this"]), re.IGNORECASE)
 _ROLES = [line.split(" ", 1) for line in _FORMS["roles"]]
 _ROLE = re.compile("|".join(rf"(?P<{role}>\b(?:{words})\b)" for role, words in _ROLES), re.IGNORECASE)
@@ -286,6 +291,10 @@ def _docket_places(head: list[_Line]) -> Iterator[Span]:
         has_any = has_any or bool(found)
         for match in found:
             yield from line.span(*match.span(match.lastindex or 0), "docket")
+            more = _MORE.match(line.text, match.end())
+            while more:
+                yield from line.span(*more.span("number"), "docket")
+                more = _MORE.match(line.text, more.end())
 
 
 def _parties(head: list[str]) -> dict[str, None]:

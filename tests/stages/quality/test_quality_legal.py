@@ -12,12 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crawler.config import from_mapping
 from crawler.document import CITED, SECTIONED, STATED, Document, Drop, DropReason
 from crawler.stages.chain import Chain
 from crawler.stages.pii.stage import PiiStage
 from crawler.stages.quality.legal import LegalFacts, legal_spans, read_legal
+from crawler.stages.quality.legal_citations import _FORM as FORM
+from crawler.stages.quality.legal_citations import _KIND as KINDS
+from crawler.stages.quality.legal_citations import citations_in
 from crawler.stages.quality.stage import QualityStage
 from crawler.stages.text.spans import change_text, quotes
 
@@ -73,6 +78,23 @@ def test_each_section_begins_at_its_heading_and_ends_where_the_next_of_its_rank_
     for at, (start, end) in enumerate(sections):
         assert text[start:end] == text[start:end].strip() != ""
         assert all(end <= later or last <= end for later, last in sections[at + 1 :]), "sections cross"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Nos. 17-99, 17-101 and 18-5", ["17-99", "17-101", "18-5"]),
+        ("Joined Cases C-203/15 and C-698/15", ["C-203/15", "C-698/15"]),
+        ("No. of pages: four", []),
+        ("At the casino. 12 people", []),
+        ("Appeal from No. 16-1, and No. of sacks", []),
+        ("Civil Appeal No. 99 of 2019", ["99 of 2019"]),
+        ("No. 17-99, and two sacks", ["17-99"]),
+    ],
+)
+def test_all_numbers_of_a_case_are_read_and_no_others(line: str, expected: list[str]) -> None:
+    text = f"SUPREME COURT OF THE UNITED STATES\n{line}\nMILL, Plaintiff, v. FERRY\nThe judgment is affirmed.\n"
+    assert quotes(text, legal_spans(text, read_legal(None, text)))[1] == expected
 
 
 def test_a_section_holds_its_paragraphs_and_no_others() -> None:
@@ -152,7 +174,9 @@ CITATIONS = {
     "Richtlinie 95/46/EG": "act",
     "Pub. L. No. 111-148": "act",
     "42 U.S.C. § 1983": "statute",
+    "42 U.S. Code § 1983": "statute",
     "29 C.F.R. § 1910.95(c)(1)": "statute",
+    "Art 3 Abs 1 GG": "statute",
     "Cal. Penal Code § 187": "statute",
     "Fed. R. Civ. P. 12(b)(6)": "statute",
     "§ 823 Abs. 1 BGB": "statute",
@@ -184,11 +208,36 @@ def test_a_citation_is_a_span_of_its_kind(cited: str, kind: str) -> None:
         "ECLI:DE:BGH:2020", "ECLI:BGH:2020:120320", "ECLI:DE:BGH:20:1203", "§ 5 of these terms",
         "Article 5 of the tender",
         "Article 12 News", "12 May 2015", "room 32016", "about 410 U. Street 113", "Section 1. Acceptance", "n. 12",
-        "the Acts 2006", "Case 12", "art. 12 bought", "5 C 12", "BGH in 2020", "[12] 11",
+        "the Acts 2006", "Case 12", "art. 12 bought", "5 C 12", "BGH in 2020", "[12] 11", "§ 2 II. Zwei",
     ],
 )  # fmt: skip
 def test_what_only_resembles_a_citation_is_none(words: str) -> None:
     assert legal_spans(f"We read {words} and went home.", LegalFacts()) == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_quick_search_for_citations_finds_what_the_whole_expression_finds(name: str) -> None:
+    text = "\n".join((case(name)[1], *CITATIONS, *(f"({cited})" for cited in CITATIONS)))
+    assert list(citations_in(text)) == [(*found.span(), KINDS[found.lastindex or 0]) for found in FORM.finditer(text)]
+
+
+LINES = (
+    "I.", "II. Zwei", "A. Eins", "B.", "1.", "2. Kurz", "1 Ein Satz.", "2 Noch einer.", "a) klein", "b)", "Tenor", "",
+    "[3] Wort.", "2.1 Wort.", "2.2 Wort.", "§ 1 Zweck", "§ 2", "(1) Wer", "(2) Das", "Art. 3", "Chapter 1", "Part 2",
+    "Section 1. Short title", "words that say nothing", "  1. indented", "# I. marked", "3 Power to count",
+)  # fmt: skip
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(st.lists(st.sampled_from(LINES), max_size=30), st.sampled_from(("opinion", "order", "statute", "regulation")))
+def test_sections_never_cross_and_hold_ink_at_both_ends_whatever_the_lines_are(lines: list[str], kind: str) -> None:
+    text = "\n".join(lines)
+    found = legal_spans(text, LegalFacts(document_type=kind))
+    spans = [(start, end) for start, end, label in found if label in SECTIONED]
+    assert spans == sorted(spans, key=lambda span: (span[0], -span[1]))
+    for at, (start, end) in enumerate(spans):
+        assert text[start:end] and text[start:end] == text[start:end].strip()
+        assert all(end <= later or last <= end for later, last in spans[at + 1 :])
 
 
 def test_an_initial_a_date_and_a_short_list_begin_no_section() -> None:
@@ -214,7 +263,7 @@ def test_spans_follow_their_text_and_a_citation_that_was_cut_goes_with_its_quota
 
 def test_what_is_redacted_in_the_text_is_in_no_legal_field() -> None:
     text = case("federal_opinion")[1].replace("17-35412", "202-555-0143")
-    text = text.replace("OPINION\n", "OPINION\nWrite to clerk@mill.example.net, telephone 202-555-0143.\n")
+    text = text.replace("OPINION\n", "OPINION\nWrite to clerk@meadow-mail.net, telephone 202-555-0143.\n")
     doc, _ = judged(text, QUALITY_RULES="gopher_quality")
     assert doc.legal_dockets == ["202-555-0143"]
     dockets = [span for span in doc.legal_spans if span[2] == "docket"]
@@ -249,8 +298,9 @@ def test_of_the_parties_only_roles_are_read(name: str) -> None:
     assert roles.issuperset(read_legal(None, case(name)[1]).parties)
 
 
-def test_the_whole_chain_gives_the_same_record_twice() -> None:
+def test_the_whole_chain_gives_the_same_record_twice_with_spans_of_its_final_text() -> None:
     expected, text = case("federal_opinion")
+    text = text.replace("OPINION\n", "OPINION\n\nWrite to clerk@meadow-mail.net about it, or to nobody.\n")
     html = "".join(f"<p>{line}</p>" for line in text.split("\n") if line)
     records = []
     for _ in range(2):
@@ -259,8 +309,11 @@ def test_the_whole_chain_gives_the_same_record_twice() -> None:
         doc.content_type = "text/html; charset=utf-8"
         doc = Chain(config).run(doc)
         records.append((doc.legal_court, doc.legal_decision_date, doc.legal_citations, doc.legal_jurisdiction))
+        assert "[EMAIL_ADDRESS]" in doc.text
+        assert quotes(doc.text, doc.legal_spans) == (doc.legal_citations, doc.legal_dockets)
     assert records[0] == records[1]
     assert records[0][0] == expected["court"]
+    assert records[0][2] == listed(expected["citations"])
 
 
 @pytest.mark.parametrize(
