@@ -28,10 +28,9 @@ from crawler.storage.archive.places import expand
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import replace_file
-from crawler.storage.files.place import ARCHIVE, MANIFEST, PAGES, Place
+from crawler.storage.files.place import ARCHIVE, MANIFEST, PAGES, REJUDGE, Place
 from crawler.storage.files.records import Record, encode, held_kind
 
-FOLDER = ".rejudge"
 _SEED = "as-it-was"
 """`worker_id` of records that a replay finds in its folder and leaves alone."""
 _END_WITH_PARENT = 1  # prctl(2), PR_SET_PDEATHSIG
@@ -59,7 +58,7 @@ class Replay:
     """The folder of one replay. state: what it depends on beside the settings; another one makes it begin anew."""
 
     def __init__(self, place: Place, config: Config, state: str) -> None:
-        self._folder = place.root / FOLDER
+        self._folder = place.root / REJUDGE
         self._source, self._config = place, config
         self._place = Place(str(self._folder / "corpus"))
         self._mark = {"state": state, "config_digest": config.digest}

@@ -22,6 +22,7 @@ from crawler.explore.filters import Filter
 from crawler.explore.page_request import PageRequest
 from crawler.stages.language.codes import Scores, Tag
 from crawler.storage.corpus.judged import judging_digests
+from crawler.storage.files.place import ARCHIVE
 
 SAMPLES = 6
 """Documents of each kind that are shown: those nearest to their threshold."""
@@ -173,11 +174,18 @@ def _values(request: PageRequest) -> dict[str, float]:
 
 
 def others(request: PageRequest) -> int:
-    """Records that were judged by other settings than those of who looks; what only fetches is none."""
-    config, known = request.config, judging_digests(request.catalogue.place.manifest())
+    """Records that were judged by other settings than those of who looks; what only fetches is none.
+
+    Nobody judges again what this corpus has not in its archive: such a record keeps its settings, and does not count.
+    """
+    config, manifest = request.config, request.catalogue.place.manifest()
+    known = judging_digests(manifest)
     alike = ["", config.digest, *(name for name, digest in known.items() if digest == config.judging_digest)]
+    archives = [entry["path"].rpartition("/")[2] for entry in manifest["files"] if entry["kind"] == ARCHIVE]
     (found,) = request.catalogue.rows(
-        "SELECT count(*) FROM records WHERE NOT list_contains(?, coalesce(config_digest, ''))", [alike]
+        "SELECT count(*) FROM records WHERE NOT list_contains(?, coalesce(config_digest, '')) "
+        "AND warc_offset IS NOT NULL AND list_contains(?, regexp_extract(warc_file, '[^/]*$'))",
+        [alike, archives],
     )[0]
     return int(found)
 

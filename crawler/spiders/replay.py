@@ -118,7 +118,6 @@ class ReplaySpider(Spider):
         spider.sink.corpus.kind, spider.sink.corpus.parts = "replay", spider.plan.parts
         spider.bookmarks = Bookmarks(spider.sink.corpus.place, spider.config.crawl.crawl_id, spider.config.digest)
         spider._handed_over = asyncio.Event()
-        spider._stats.set_value(f"{REPLAY}archives", 0)  # until they are listed
         spider._listen(crawler)
         return spider
 
@@ -127,8 +126,12 @@ class ReplaySpider(Spider):
         self.sink.on_taken.append(self._handed_over.set)
         self.sink.on_failure.append(lambda _error: self._handed_over.set())
         self.sink.corpus.after_commit.append(self.bookmarks.save)
+        crawler.signals.connect(self._opened, signals.spider_opened)
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             crawler.signals.connect(self._ended, signal)
+
+    def _opened(self) -> None:
+        self._stats.set_value(f"{REPLAY}archives", 0)  # until they are listed: who looks shows archives and no queue
 
     def _ended(self, item: Document) -> None:
         if item is self._current:

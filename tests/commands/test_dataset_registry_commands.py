@@ -14,6 +14,7 @@ from crawler.dataset.export import export
 from crawler.dataset.rewrite import rewrite
 from crawler.dataset.select import Selection, select
 from crawler.dataset.versions import Cause
+from crawler.storage.corpus.registry import Registry
 from crawler.storage.files.place import Place
 from tests.support.noted import noted
 
@@ -99,6 +100,15 @@ def test_a_page_is_followed_back_to_its_bytes_its_evidence_and_its_configuration
         assert max(len(line) for line in shown.splitlines() if ": {" in line) < 250
     operations = [step["operation"] for step in origin["versions"]]
     assert operations == ["dataset export", "dataset test", "dataset select", "crawl"]
+
+
+def test_the_folder_in_which_a_corpus_was_judged_again_is_not_missed(three_domains, scrapy):
+    child = {"sha256": "ab" * 32, "place": ".rejudge/corpus", "operation": "replay"}
+    Registry(three_domains.place).add_child(child)
+    assert scrapy("dataset", "lineage", "corpus", "--withdrawn").code == 0
+    Registry(three_domains.place).add_child(child | {"sha256": "cd" * 32, "place": "copy"})
+    done = scrapy("dataset", "lineage", "corpus", "--withdrawn")
+    assert done.code == 1 and done.err.count("was written there and is missing") == 1
 
 
 def test_the_log_has_the_newest_version_first_with_its_tags_and_show_finds_it_by_tag_or_hash(derived, scrapy):

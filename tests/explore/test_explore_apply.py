@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from crawler.document import Document, Drop, DropReason
+from crawler.storage.files.records import rejection_of
 from tests.explore.conftest import LIMIT
 from tests.explore.test_explore_what_if import BEFORE, page_of
 from tests.support import corpus_crawl
@@ -57,6 +59,16 @@ def test_apply_is_not_offered_and_refused_where_records_were_judged_with_other_s
     assert "Apply: make" not in shown and "judged with other settings" in shown
     assert desk.post("/0/what-if", **values).status == 400
     assert (own / "manifest.json").read_bytes() == manifest
+
+
+def test_pages_that_were_never_archived_do_not_keep_the_others_from_being_judged_again(folder, own, serve):
+    corpus = folder.opened("w9")
+    gone = Document(url="https://a.test/gone", canonical_url="https://a.test/gone", domain="a.test")
+    corpus.reject(rejection_of(gone, Drop("fetch", DropReason.GONE)) | {"config_digest": "sha256:earlier"})
+    corpus.close()
+    desk = serve(own, **corpus_crawl.SETTINGS | BEFORE)
+    shown = desk.page("/0/what-if", ("EXTRACTION_MIN_WORDS", "250"))
+    assert "Apply: make the next version" in shown and "judged with other settings" not in shown
 
 
 def test_settings_that_only_fetch_are_no_other_settings(own, serve):

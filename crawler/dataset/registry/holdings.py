@@ -25,7 +25,7 @@ from crawler.dataset.registry.derived import CHUNKS, is_corpus, standing_hash, v
 from crawler.storage.corpus.registry import Child, Registry, Version, child_path, place_of
 from crawler.storage.files.columns import arrow
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, REPLACED, SHARDS, Place, identity_of
+from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, REJUDGE, REPLACED, SHARDS, Place, identity_of
 from crawler.storage.files.records import Record
 from crawler.storage.files.shards import read_records
 
@@ -201,7 +201,8 @@ def _follow(places: list[Place], found: Trace) -> list[Place]:
                 place = Place(url)
                 versions = versions_in(place)
             except StorageError:
-                gone.append((parent, child, url))
+                if f"/{REJUDGE}/" not in url:  # that one went by itself
+                    gone.append((parent, child, url))
                 continue
             seen[identity_of(url)] = place
             hashes |= versions.keys()

@@ -52,6 +52,8 @@ MODELS = "models"
 """Holds the classifiers that were learned from the corpus' labels, each under a name that its content has given it."""
 FOLDERS = (SHARDS, REJECTED, *(f"{HELD}/{kind}" for kind in HELD_KINDS), ARCHIVE)
 MANIFEST = "manifest.json"
+REJUDGE = ".rejudge"
+"""Where a corpus is judged again; gone when that is done."""
 UNFINISHED = "unfinished.txt"
 """Names, in a folder that a corpus is made in of others, the operation at work; it goes once the manifest is there."""
 FORMAT = "crawler-corpus/1"

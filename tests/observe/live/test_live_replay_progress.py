@@ -38,6 +38,11 @@ def test_the_minutes_until_the_models_are_loaded_are_no_pace():
     assert "4.0 MB of 8.0 MB judged, about 40.0 s left" in said(*loading, *judging)
 
 
+def test_the_moments_before_the_archives_are_listed_are_no_empty_queue():
+    listing = [(float(n), 0, 0, None) for n in range(3)]
+    assert "about 20.0 s left" in said(*listing, (3.0, 1, 0, 4_000_000), (23.0, 50, 2_000_000, 4_000_000))
+
+
 def test_what_an_earlier_run_has_judged_is_done_and_no_pace():
     line = said((0.0, 1, 5_000_000, 9_000_000), (20.0, 2, 6_000_000, 9_000_000))
     assert "6.0 MB of 9.0 MB judged, about 1 min 00 s left" in line
