@@ -33,6 +33,7 @@ _UNSEEN = dict.fromkeys((
 """Soft hyphens and the like; the vowel signs of Hebrew and Arabic, which most texts leave out."""
 _BETWEEN_UNSPACED = "[ ・·=-]?"
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "ß": "ss", "æ": "ae"})
+_PART = re.compile(r"[a-z0-9а-яα-ω]+")
 _MOST_WORDS = 6
 """Words of a name; longer texts are looked for as they are."""
 
@@ -61,14 +62,17 @@ class Words:
             raise ValueError("expected words")
         ways = dict.fromkeys(way for text in (given, given.lower().translate(_UMLAUTS)) for way in _orders(_even(text)))
         self._sure = re.compile("|".join(map(_pattern, ways)))
+        self._parts = {tuple(sorted(_PART.findall(way))) for way in ways}
         self._known = Known([(given, Hit(0, len(given), "PERSON", given))]) if len(given.split()) > 1 else None
 
     def passages(self, text: str, *, forms: bool = True) -> list[Passage]:
         """Every place in a text that is `plain`. forms: also where it may be another's."""
         even = _even(text)
-        found = [(match.start(), match.end(), _is_whole(even, match.end())) for match in self._sure.finditer(even)]
+        found = []
+        if any(all(part in even for part in parts) for parts in self._parts):  # most texts have not even that
+            found = [(match.start(), match.end(), _is_whole(even, match.end())) for match in self._sure.finditer(even)]
         ends = {at for start, end, _ in found for at in range(start, end)}
-        if forms and self._known:
+        if forms and self._known and self._known.may_be_in(even):
             hits = self._known.among(text, alone=False)
             found += [(hit.start, hit.end, False) for hit in hits if not ends & {hit.start, hit.end - 1}]
         return [

@@ -21,6 +21,7 @@ from crawler.stages.text.tables import sections
 _WORDS = {name: " ".join(lines).split() for name, lines in sections(__package__, "known_words.txt").items()}
 WORD_SETS = {name: frozenset(words) for name, words in _WORDS.items()}
 _LONGEST_ENDING = max(map(len, _WORDS["endings"]))
+_LONGEST_DROPPED = max(map(len, _WORDS["dropped"]))
 LEAST = 3  # letters of a surname that stands for its person, and of the stem of one with an ending
 _BETWEEN = 3  # middle names, initials and particles between given name and surname
 _LEAST_DIGITS = 7
@@ -67,6 +68,10 @@ class Known:
 
     def __bool__(self) -> bool:
         return bool(self._by_surname or self._numbers or self._secrets)
+
+    def may_be_in(self, folded: str) -> bool:
+        """False where none of their surnames can stand in a text that is folded: a search is spared."""
+        return any(name[: max(LEAST, len(name) - _LONGEST_DROPPED)] in folded for name in self._by_surname)
 
     def among(self, text: str, *, alone: bool = True) -> Iterator[Hit]:
         """Where they stand in a text, overlaps included. alone: also the surname by itself."""
