@@ -32,7 +32,7 @@ class Description:
 
         One of others that does not say how long its text is has its words counted.
         """
-        if not record.get("token_estimate"):
+        if record.get("token_estimate") is None:
             record = record | counts(record.get("text") or "")
         self._kept.add(record)
         if record.get(SYNTHETIC):  # no page, wherever it comes from
