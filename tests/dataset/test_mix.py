@@ -309,6 +309,17 @@ def test_the_source_of_a_record_is_a_column_in_parquet_and_a_field_when_it_is_re
         assert {record["mix_source"] for record in read_rows(file)} == {"open"}
 
 
+def test_the_card_of_a_mixture_counts_texts_that_do_not_say_their_length_and_no_licence_below_none(folder):
+    sources = {"open": OPEN["open"] | {"set": {"license_tier": "B"}}}
+    found, _ = mix(load(spec_of(folder, tokens=20_000, sources=sources)), folder / "mixed", "jsonl.gz",
+                   max_bytes=MAX_BYTES, describe=Published)  # fmt: skip
+    card = (folder / "mixed" / "README.md").read_text()
+    assert f" words, about\n{found.tokens:,} tokens." in card
+    assert (
+        f"0 documents with the tag of the allowlist, 0 with one that the page itself names, {found.documents} " in card
+    )
+
+
 def test_who_asks_a_mixture_for_a_report_is_told_where_its_figures_are(folder):
     mix(load(spec_of(folder, tokens=20_000, sources=OPEN)), folder / "mixed", "parquet", max_bytes=MAX_BYTES)
     with pytest.raises(StorageError, match=r"made by `gristmill dataset mix`, no corpus: its figures are in mix\.json"):

@@ -11,7 +11,7 @@ import yaml
 from crawler.number import number_of
 from crawler.observe.publish.behaviour import NOT_RECORDED, dataset_sentence, measures
 from crawler.observe.publish.eu_summary import TO_COMPLETE
-from crawler.observe.publish.provenance import NO_TIER, Provenance, most_first
+from crawler.observe.publish.provenance import Provenance, most_first
 from crawler.storage.files.formats import format_of
 from crawler.storage.files.place import SHARDS
 
@@ -143,9 +143,8 @@ def _table(head: tuple[str, str], counts: dict[str, int]) -> list[str]:
 
 def _licence_note(found: Provenance) -> list[str]:
     """Who says so: the allowlist's tags have a tier, those that a page gives itself have none."""
-    listed = sum(count for tier, count in found.kept.tiers.items() if tier != NO_TIER)
-    tagged = sum(found.kept.by("licences").values())
-    own = tagged - listed
+    own = found.kept.own_tags
+    listed = sum(found.kept.by("licences").values()) - own
     said = f"{number_of(listed, 'document')} with the tag of the allowlist, {own:,} with one that the page itself names"
     notes = [f"{said}, {found.unlicensed:,} with none.", ""]
     return [*notes, *_table(("reviewed by, on", "documents"), found.kept.by("reviews")), ""] if listed else notes

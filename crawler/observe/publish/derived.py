@@ -9,6 +9,7 @@ from crawler.observe.publish.dataset_card import Files
 from crawler.observe.publish.documents import documents
 from crawler.observe.publish.provenance import Kept, Kind, Origins, Provenance
 from crawler.observe.publish.sources import Collector
+from crawler.stages.text.words import counts
 from crawler.storage.files.formats import BUILT_IN, Format
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import SYNTHETIC, Record
@@ -27,7 +28,12 @@ class Description:
         self._kept, self._collector = Kept(), Collector(self._manifests)
 
     def add(self, record: Record, source: str = "") -> None:
-        """Count a document, once however often it is written. source: its name, in a mixture."""
+        """Count a document, once however often it is written. source: its name, in a mixture.
+
+        One of others that does not say how long its text is has its words counted.
+        """
+        if record.get("token_estimate") is None:
+            record = record | counts(record.get("text") or "")
         self._kept.add(record)
         if record.get(SYNTHETIC):  # no page, wherever it comes from
             return

@@ -62,6 +62,7 @@ class Kept:
     scripts_run: int = 0  # a browser drew the page, whichever text won
     synthetic: Counter[str] = field(default_factory=Counter)  # that a model wrote, by kind and model
     synthetic_tokens: int = 0  # of those, estimated
+    own_tags: int = 0  # licences that the page itself names: those of the allowlist have a tier
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Count one document."""
@@ -75,6 +76,7 @@ class Kept:
             self.synthetic_tokens += record.get("token_estimate") or 0
             return
         self.whole.add(record)
+        self.own_tags += bool(record.get("license_tag") and not record.get("license_tier"))
         self.tiers[record.get("license_tier") or NO_TIER] += 1
         self.signals.update({signal["protocol"] for signal in record.get("optout_signals") or ()})
         self.methods[str(record.get("method_used"))] += 1
