@@ -224,3 +224,24 @@ def test_a_password_that_is_changed_stops_the_worker_with_one_sentence(crawl, ma
     done = crawl.run({"url": site.url(0)}, REDIS_URL=address.format("two"), **common)
     assert done.returncode == 0, done.stderr
     assert set(crawl.accounted()) == site.urls()
+
+
+@pytest.mark.parametrize("lack", [None, OSError(errno.EMFILE, "Too many open files")])
+def test_a_look_up_that_failed_for_want_of_a_descriptor_says_so_and_another_as_it_is(monkeypatch, lack):
+    class Socket:
+        def __init__(self) -> None:
+            if lack is not None:
+                raise lack
+
+        def close(self) -> None: ...
+
+    unknown = socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    def refuse(*_words: object) -> None:
+        raise unknown
+
+    monkeypatch.setattr(resolver.socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(resolver.socket, "socket", Socket)
+    with pytest.raises(OSError) as caught:  # which one is asked below
+        resolver._look_up("nowhere.example")
+    assert caught.value is (lack or unknown)
