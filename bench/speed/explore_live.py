@@ -45,8 +45,9 @@ PAGES = 1_000_000
 """More than any crawl here comes to: it is ended when everything is measured."""
 SETTLED_PAGES = 8_000
 LIMIT = 900.0
-RUNNING = b'<span class="state kept">running</span>'
-"""Stands in an event that shows a running crawl, once."""
+FRONTIER = b"<dt>queued</dt>"
+"""Stands in an event that shows the frontier of a crawl, once."""
+EVENT_LIMIT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Span:
 
 
 class Looker:
-    """`gristmill explore`; in `looking` its live page is open. Counts the events that show the crawl running."""
+    """`gristmill explore`; in `looking` its live page is open. Counts the events that show the crawl's frontier."""
 
     def __init__(self, corpus: Path) -> None:
         command = [sys.executable, "-m", "scrapy", "explore", "--no-open", "--token", TOKEN, str(corpus)]
@@ -115,7 +116,7 @@ class Looker:
     def _read(self, stream: http.client.HTTPResponse) -> None:
         with suppress(OSError, ValueError, http.client.HTTPException):
             while line := stream.readline():
-                self.events += RUNNING in line
+                self.events += FRONTIER in line
 
 
 @contextmanager
@@ -186,7 +187,7 @@ def _span(target: Target, crawl: Sequence[psutil.Process], looker: Looker, looki
         # A short span on a busy machine goes on until there is something to compare.
         if not target.wait_for(pages + 1, LIMIT):
             raise RuntimeError(f"the crawl asked for nothing in {time.monotonic() - begun:.0f} s")
-        while looking and looker.events == events and time.monotonic() < begun + LIMIT:
+        while looking and looker.events == events and time.monotonic() < begun + seconds + EVENT_LIMIT:
             time.sleep(0.05)
     return Span(
         looking, len(target.visits) - pages, time.monotonic() - begun, _cpu(crawl) - cpu, looker.cpu() - used,
