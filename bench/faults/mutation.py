@@ -170,7 +170,7 @@ def _of_expression(new: ast.expr) -> Iterator[tuple[str, Spot]]:
 
 def _of_statement(node: ast.stmt) -> Iterator[tuple[str, Spot]]:
     match node:
-        case ast.Return(value=ast.expr()):
+        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and value.value is None):
             yield "nothing returned", ast.Return(ast.Constant(None))
         case ast.Expr(value=ast.Call() | ast.Await()) | ast.Raise() | ast.AugAssign() | ast.Delete():
             yield "left out", ast.Pass()
