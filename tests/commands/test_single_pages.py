@@ -16,16 +16,24 @@ import pytest
 
 from tests.commands.conftest import process_environment, scrapy_process
 from tests.support import warm
-from tests.support.serving import article
+from tests.support.serving import Handler, article
 from tests.support.site import Site
 
 
 class Manners(Site):
-    """A page, one that robots.txt forbids, and nothing else."""
+    """A page, one that robots.txt forbids, redirects to both and to itself, and nothing else."""
+
+    leads = {"/moved": "/p/0", "/to-forbidden": "/forbidden", "/loop": "/loop"}  # noqa: RUF012
 
     @property
     def base(self) -> str:
         return f"http://{self.address}:{self.port}"
+
+    def serve(self, request: Handler) -> None:
+        if (target := self.leads.get(request.path)) is None:
+            super().serve(request)
+        else:
+            request.send(302, headers={"Location": target})
 
     def answer(self, path: str) -> tuple[int, bytes]:
         pages = {
@@ -57,6 +65,22 @@ def test_fetch_prints_the_page_after_robots_txt_was_asked_and_leaves_nothing_beh
     assert (done.code, done.out) == (0, site.answer("/p/0")[1].decode() + "\n")
     assert asked(site)[0] == "/robots.txt" and asked(site)[-1] == "/p/0"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "code", "out", "words"),
+    [
+        ("/moved", [], 0, "The page itself", ""),
+        ("/moved", ["--no-redirect"], 1, "", "/moved redirects to BASE/p/0"),
+        ("/to-forbidden", [], 1, "", "robots.txt disallows it"),
+        ("/loop", [], 1, "", "loops back to BASE/loop"),
+    ],
+)
+def test_a_redirect_is_followed_as_far_as_a_crawl_would_or_told(site, tmp_path, path, options, code, out, words):
+    done = scrapy_process(tmp_path, "fetch", *options, f"{site.base}{path}", *allowed(site))
+    assert (done.code, out in done.out) == (code, True)
+    assert words.replace("BASE", site.base) in done.err
+    assert "/forbidden" not in asked(site)
 
 
 def test_fetch_shows_the_headers_that_went_and_came(site, tmp_path):
