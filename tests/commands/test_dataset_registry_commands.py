@@ -135,7 +135,8 @@ def test_a_lineage_of_nothing_or_of_two_things_is_a_wrong_call(three_domains, sc
 
 NOTES = {
     "annotate", "annotations", "best", "chunks", "contaminated", "dedup", "exclude", "expire", "export", "held",
-    "images", "merge", "mix", "rejudge", "repair", "select", "semantic", "substrings", "supersede", "verify",
+    "images", "merge", "mix", "rejudge", "repair", "select", "semantic", "substrings", "supersede", "transcribe",
+    "verify",
 }  # fmt: skip
 READS = {
     "captures", "diff", "duplicates", "index", "lineage", "log", "mediawiki", "page", "query", "show", "tag", "trial",

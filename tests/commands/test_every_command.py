@@ -76,6 +76,7 @@ ALONE: dict[str, tuple[list[str], int]] = {
     "dataset semantic": (["corpus"], 1),
     "dataset show": (["corpus"], 1),
     "dataset substrings": (["corpus"], 1),
+    "dataset transcribe": (["corpus", "--name", "ocr", "--command", "cat {file}"], 1),
     "dataset trial": (["--held-out", "texts", "corpus", "other"], 1),
     "dataset rejudge": (["corpus"], 1),
     "dataset supersede": (["corpus"], 1),

@@ -91,6 +91,7 @@ SILENT: dict[str, tuple[str, ...]] = {
     "dataset show": ("corpus",),
     "dataset supersede": ("corpus",),
     "dataset tag": ("corpus release-1",),
+    "dataset transcribe": ("corpus --name scans --command PROGRAM",),
     "dataset verify": ("corpus", "--fix corpus"),
 }
 """Calls that tell of no single page."""
@@ -246,6 +247,7 @@ def call(
         "SELECT_WORDS": "SELECT said FROM words",
         "DOC_ID": _doc_id(shelf / "there"),
         "SERVER": server.model(),
+        "PROGRAM": "cat {file}",
     }
 
     def run(state: str, name: str, words: str) -> str:
