@@ -45,7 +45,7 @@ from crawler.storage.corpus.labels import forget_labels
 from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ARCHIVE, REPLACED, Place
-from crawler.storage.files.records import OF_TEXT, QUOTED, Record, is_held
+from crawler.storage.files.records import Record, is_held, textless
 from crawler.storage.types import Sealed
 from crawler.times import rfc3339
 
@@ -213,8 +213,7 @@ class _Going:
 
 def without_text(record: Record) -> Record:
     """What is left of the rejected record of a page that was withdrawn: no text, no place in an archive."""
-    gone = {*OF_TEXT, *QUOTED}
-    return {name: value for name, value in record.items() if name not in gone} | dict.fromkeys(_POINTERS)
+    return textless(record) | dict.fromkeys(_POINTERS)
 
 
 def _log(

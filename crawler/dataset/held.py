@@ -14,7 +14,7 @@ from crawler.dataset.rewrite import Decide, Decision, Rejection, Release, Rewrit
 from crawler.dataset.verify import finish_dead_writers
 from crawler.dataset.versions import Cause
 from crawler.storage.files.place import HELD, Place
-from crawler.storage.files.records import OF_TEXT, QUOTED, Record, held_kind, released
+from crawler.storage.files.records import Record, held_kind, released, textless
 
 RELEASE, CONFIRM = "dataset held release", "dataset held confirm"
 
@@ -73,5 +73,4 @@ def _decide(place: Place, choice: Choice, decide: Decide, cause: Cause) -> Rewri
 
 
 def _confirmed(record: Record) -> Rejection:
-    left = {name: value for name, value in record.items() if name not in {*OF_TEXT, *QUOTED}}
-    return Rejection(left | {"reason": f"{held_kind(record['reason'])}_confirmed"})
+    return Rejection(textless(record) | {"reason": f"{held_kind(record['reason'])}_confirmed"})

@@ -176,7 +176,7 @@ def _values(request: PageRequest) -> dict[str, float]:
 def others(request: PageRequest) -> int:
     """Records that were judged by other settings than those of who looks; what only fetches is none.
 
-    Nobody judges again what this corpus has not in its archive: such a record keeps its settings, and does not count.
+    Of a corpus with archives those in them: nobody judges another one again, so it keeps its settings.
     """
     config, manifest = request.config, request.catalogue.place.manifest()
     known = judging_digests(manifest)
@@ -184,8 +184,8 @@ def others(request: PageRequest) -> int:
     archives = [entry["path"].rpartition("/")[2] for entry in manifest["files"] if entry["kind"] == ARCHIVE]
     (found,) = request.catalogue.rows(
         "SELECT count(*) FROM records WHERE NOT list_contains(?, coalesce(config_digest, '')) "
-        "AND warc_offset IS NOT NULL AND list_contains(?, regexp_extract(warc_file, '[^/]*$'))",
-        [alike, archives],
+        "AND (len(?) = 0 OR (warc_offset IS NOT NULL AND list_contains(?, regexp_extract(warc_file, '[^/]*$'))))",
+        [alike, archives, archives],
     )[0]
     return int(found)
 

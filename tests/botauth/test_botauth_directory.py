@@ -32,7 +32,7 @@ OLD, NEW = Key(Ed25519PrivateKey.generate()), Key(Ed25519PrivateKey.generate())
 NOW = int(time.time())
 
 
-def served(*keys: Key, agent: str = AGENT, created: int = NOW, expires: int = NOW + 1000, **changes: str) -> Answer:
+def served(*keys: Key, agent: str = AGENT, created: int = NOW, expires: int = NOW + 100_000, **changes: str) -> Answer:
     headers = directory.headers(keys, agent, created, expires)
     lines = {name.lower(): value for name, value in headers.items()} | {
         k.replace("_", "-"): v for k, v in changes.items()
@@ -189,7 +189,7 @@ def nginx(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     crt, key = certificate(tmp_path)
     port = free_port()
     agent = f"https://127.0.0.1:{port}/.well-known/http-message-signatures-directory"
-    (tmp_path / "location").write_text(directory.nginx([OLD, NEW], agent, NOW - 5, NOW + 1000))
+    (tmp_path / "location").write_text(directory.nginx([OLD, NEW], agent, NOW - 5, NOW + 100_000))
     temporary = " ".join(f"{what}_temp_path {tmp_path}/{what};" for what in
                          ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))  # fmt: skip
     (tmp_path / "nginx.conf").write_text(

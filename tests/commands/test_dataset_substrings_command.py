@@ -78,7 +78,7 @@ def test_contaminated_reports_and_then_removes_on_request(shelf, prose, quiz):
     [
         (["contaminated"], "no evaluation sets: give --eval PATH"),
         (["contaminated", "--eval", "nowhere.jsonl"], "EVAL_SETS"),
-        (["substrings"], "no manifest.json"),
+        (["substrings"], "there is no such folder"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence_with_exit_code_1(shelf, tmp_path, arguments, message):

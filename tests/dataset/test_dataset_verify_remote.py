@@ -177,7 +177,7 @@ def test_a_living_workers_run_is_never_closed(bucket, tmp_path, kept):
 def test_the_run_of_a_lost_worker_is_closed_at_its_last_sign_of_life(memory, tmp_path, kept):
     lost(opened(memory, tmp_path))
     aged(memory, SILENT_SECONDS + 60)
-    with pytest.raises(StorageError, match=r"1 run\(s\) without an end: crawl-w1 \(silent for 96\d s\).*--close-runs"):
+    with pytest.raises(StorageError, match=r"1 run without an end: crawl-w1 \(silent for 96\d s\).*--close-runs"):
         command(memory, "--fix")
     assert command(memory, "--fix", "--close-runs") == ["nothing was changed; add --yes to close these runs"]
     assert len(open_runs(Place(memory))) == 1

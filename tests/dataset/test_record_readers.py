@@ -19,9 +19,9 @@ ASK = {
 """They show or hand on records, and ask `Refusals`."""
 KEEP = {
     "dataset.concerned", "dataset.containing", "dataset.judged_again", "dataset.lifetimes", "dataset.rejudge",
-    "dataset.rewrite", "dataset.supersede", "dataset.verdicts", "dataset.verify", "frontier.rejudged",
-    "pipelines.recovered", "spiders.rebuild", "storage.corpus.bookmarks", "storage.files.record_index",
-    "stream.consumer",
+    "dataset.rewrite", "dataset.supersede", "dataset.transcribe", "dataset.verdicts", "dataset.verify",
+    "frontier.rejudged", "pipelines.recovered", "spiders.rebuild", "storage.corpus.bookmarks",
+    "storage.files.record_index", "stream.consumer",
 }  # fmt: skip
 """They withdraw, rewrite, verify, index or count visits: a page on its way out has to be among what they see."""
 COUNT = {"observe.dossier.gather", "observe.publish.provenance", "observe.report.accounts", "observe.report.audit"}

@@ -149,7 +149,7 @@ def test_raw_pages_that_a_merge_left_where_they_were_are_named(corpus: Path, tmp
     letters.close()
     answer_of(MERGE, "--out", tmp_path / "all", "--leave-archives", corpus, tmp_path / "two")
     done = answer_of(WORK, "--url", f"{SITE}/other", *WHY, tmp_path / "all")
-    told = f"{corpus}: this corpus was made of it, and 1 raw page of what is refused here is still there"
+    told = f"{corpus}: still holds 1 withdrawn raw page; withdraw the same there with `gristmill dataset exclude`"
     assert any(line.startswith(told) for line in done.lines)  # type: ignore[union-attr]
     found = answer_of(LINEAGE, tmp_path / "all", "--withdrawn")
     assert found.code == 1 and any(problem.startswith(told) for problem in found.problems)

@@ -118,9 +118,8 @@ def test_every_problem_is_reported_at_once_with_its_line() -> None:
         ("discovery: crawl", "discovery: expected one of sitemap, links, found 'crawl'"),
         (
             "profile: Poems!",
-            "profile: expected auto, prose, technical, legal, verse, datatrove, law, medicine, science, code, finance, "
-            "or a profile of "
-            "QUALITY_PROFILES_FILE, found 'Poems!'",
+            "profile: expected auto, prose, technical, legal, verse, slides, datatrove, law, medicine, science, code, "
+            "finance, or a profile of QUALITY_PROFILES_FILE, found 'Poems!'",
         ),
         ("delay: fast", "delay: expected seconds between requests, from 0 to 3600, found 'fast'"),
         ("delay: .nan", "delay: expected seconds between requests, from 0 to 3600, found '.nan'"),

@@ -147,6 +147,8 @@ class Place:
                 raise StorageError(f"{self.url}: no {MANIFEST} yet, a worker is just beginning: try again in a moment")
             if self.is_bare():
                 raise StorageError(f"{self.url}: no {MANIFEST} yet, and nothing else: no crawl has written here so far")
+            if not self.remote and self.root.is_file():
+                raise StorageError(self.no_corpus("a file, no folder"))
             if made := sorted(DERIVED.keys() & set(self.listing(""))):
                 raise StorageError(
                     f"{self.url}: made by `gristmill {DERIVED[made[0]]}`, no corpus: its figures are in {made[0]}; "

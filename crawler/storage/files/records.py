@@ -26,6 +26,13 @@ OF_TEXT = (*TEXT_FIELDS, *SPAN_FIELDS)
 QUOTED = ("legal_citations", "legal_dockets", "legal_court", "legal_decision_date", "legal_parties", "legal_validity")
 """What a record repeats of its text: a rejected record may have it without the text, a withdrawn page's has not."""
 
+
+def textless(record: dict[str, Any]) -> dict[str, Any]:
+    """What is left of a rejected record when its text and all that repeats it goes."""
+    left = {name: value for name, value in record.items() if name not in OF_TEXT}
+    return left | {name: [] if isinstance(left[name], list) else None for name in QUOTED if name in left}
+
+
 SYNTHETIC = "synthetic"
 """True in a record whose text a language model wrote; no field of a page's own record (docs/language-models.md)."""
 SYNTHETIC_FIELDS = (
