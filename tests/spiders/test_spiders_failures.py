@@ -10,7 +10,8 @@ from twisted.python.failure import Failure
 from crawler.document import Drop, DropReason
 from crawler.frontier.model import Fault, Lease
 from crawler.middlewares.outcomes import TryLater
-from crawler.spiders.failures import outcome_of
+from crawler.spiders.failures import next_of, outcome_of
+from crawler.urls.canonicalize import Address
 from crawler.urls.link import Link
 
 DROP = Drop("fetch", DropReason.HTTP_ERROR, "HTTP 503")
@@ -44,3 +45,15 @@ def test_a_failure_is_the_hosts_and_overload_without_a_time_slows_everybody_down
     frontier = Frontier()
     assert asyncio.run(outcome_of(Failure(error), LEASE, frontier)) is None
     assert frontier.told == told
+
+
+def test_a_chain_that_is_too_long_or_loops_is_told_with_at_most_512_characters_of_its_next_url():
+    lease = Lease(link=Link("https://a.example/2", redirects=("https://a.example/1",)))
+    long = f"https://a.example/{'x' * 900}"
+    loop = Lease(link=Link(long))
+    too_long, looped = next_of(long, lease, 1, Address), next_of(long, loop, 9, Address)
+    assert isinstance(too_long, Drop) and isinstance(looped, Drop)
+    assert (too_long.reason, looped.reason) == (DropReason.TOO_MANY_REDIRECTS, DropReason.TOO_MANY_REDIRECTS)
+    assert too_long.detail == f"more than 1, next would be {long}"[:512]
+    assert looped.detail == f"loops back to {long}"[:512]
+    assert next_of(long, lease, 2, Address) == Address(long)
