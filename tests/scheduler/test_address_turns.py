@@ -13,6 +13,7 @@ from scrapy import Request
 from bench.faults import addresses
 from bench.web.target import served
 from crawler.config import ConfigError, from_mapping
+from crawler.config.address_delays import MAX_NETWORKS, read_address_delays
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import delays_of, limits_of
 from crawler.frontier.model import Limits
@@ -186,6 +187,15 @@ def test_the_longest_network_says_the_delay(tmp_path):
     assert found == [2, 0, 7.5, 3, 0.5, 7.5]
 
 
+def networks(many: int) -> str:
+    return "\n".join(f"10.{n // 250}.{n % 250}.0/24 1" for n in range(many))
+
+
+def test_as_many_networks_as_are_allowed_are_read(tmp_path):
+    (tmp_path / "delays").write_text(networks(MAX_NETWORKS))
+    assert len(read_address_delays(str(tmp_path / "delays"))) == MAX_NETWORKS
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -194,7 +204,9 @@ def test_the_longest_network_says_the_delay(tmp_path):
         ("10.0.0.0/8 -1", "line 1: expected seconds from 0"),
         ("10.0.0.0/8 nan", "line 1: expected seconds from 0"),
         ("10.0.0.0/8 1\n10.0.0.0/8 2", "line 2: 10.0.0.0/8 is listed twice"),
+        (networks(MAX_NETWORKS + 1), "more than 10000 networks"),
     ],
+    ids=["no seconds", "no network", "negative", "not a number", "twice", "too many"],
 )
 def test_a_file_of_networks_that_cannot_be_read_is_refused_by_line(tmp_path, text, said):
     (tmp_path / "delays").write_text(text)
