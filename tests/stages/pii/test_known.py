@@ -56,6 +56,7 @@ def test_the_surname_alone_is_the_persons(text):
         ("Jürgen Müller", "Korn mahlt der Müller."),
         ("Tom Baker", "The Bakerloo line and bakers."),
         ("Tom Baker", "Tom went home."),
+        ("Tom Baker", "Tom saw Lucy Baker."),
     ],
 )
 def test_a_word_a_place_and_another_person_stay(name, text):
