@@ -18,6 +18,7 @@ from crawler.dataset.exclude import Wish, withdraw
 from crawler.dataset.merge.corpus import merge_corpora
 from crawler.dataset.page import archived_bytes, find_page
 from crawler.dataset.refused import Refusals
+from crawler.dataset.registry import behind
 from crawler.dataset.registry.behind import corpora_behind
 from crawler.dataset.repair import repair
 from crawler.dataset.rewrite import read_files
@@ -88,6 +89,23 @@ def test_two_machines_with_one_name_become_a_corpus_that_verifies_and_adds_up(tm
     hashes = [manifest_hash(Place(str(tmp_path / name))) for name in "ab"]
     assert (version["operation"], [p["sha256"] for p in version["parents"]]) == ("dataset merge", hashes)
     assert [place.url for place in corpora_behind([target])] == [str(tmp_path / name) for name in "ab"]
+
+
+def test_a_source_in_a_store_that_does_not_answer_is_told_and_the_others_are_asked(
+    tmp_path, monkeypatch, caplog
+) -> None:
+    for name, first in (("a", 0), ("b", 20)):
+        machine(tmp_path / name, range(first, first + 3), worker="w1")
+    target, lost = merged(tmp_path, "a", "b"), str(tmp_path / "a")
+
+    def is_there(place: Place) -> bool:
+        if place.url == lost:
+            raise StorageError(f"{lost}: no answer")
+        return True
+
+    monkeypatch.setattr(behind, "is_corpus", is_there)
+    assert [place.url for place in corpora_behind([target])] == [str(tmp_path / "b")]
+    assert f"was made of {lost}, which is not there: what it withdraws is unknown" in caplog.text
 
 
 def test_each_record_leads_to_its_bytes_in_an_archive_that_came_along(tmp_path: Path) -> None:
