@@ -658,6 +658,8 @@ FORMS = ("heading", "paragraph", "list", "table", "code", "caption", "user")
 LEVELS = (SPEAKERS, ROLES, FORMS)
 """Parts of one level do not overlap; one of a later level lies within one of an earlier level, or outside all of it."""
 
+SPAN_FIELDS = ("parts", "pii_spans", "legal_spans")
+"""Fields that say where something stands in `text`."""
 SECTIONED = ("part", "chapter", "section", "article", "heading", "paragraph")
 """What a numbered heading of a legal document begins; two of them do not overlap, or one lies within the other."""
 CITED = ("ecli", "celex", "neutral", "reporter", "decision", "act", "statute")

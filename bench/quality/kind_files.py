@@ -9,6 +9,7 @@ readability-pages) and the sources of manuals, written into each kind, and files
 
 from __future__ import annotations
 
+import argparse
 import csv
 import gzip
 import html
@@ -369,17 +370,27 @@ def _misread(body: bytes, rnd: random.Random) -> Iterator[bytes | None]:
             yield found.read_bytes() if found.exists() else None
 
 
-def main(folder: Path, packages: Path) -> None:
-    """Make what is not there yet."""
+def main() -> int:
+    """Make what is not there yet; 1 where a tool or the packages are not there."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("packages", type=Path, metavar="PACKAGES")
+    options = parser.parse_args()
     missing = [name for name in ("pandoc", "groff", "soffice", "tesseract") if shutil.which(name) is None]
     if missing:
         print(f"not installed: {', '.join(missing)}", file=sys.stderr)
-    folder.mkdir(parents=True, exist_ok=True)
-    out = Folder(folder)
-    make_good(out, packages)
-    make_junk(out, packages)
+    if lacking := not (options.packages / "usr/share/doc").is_dir():
+        print(f"{options.packages}/usr/share/doc: not there; unpack the packages into {options.packages} with dpkg -x",
+              file=sys.stderr)  # fmt: skip
+    if missing or lacking:
+        return 1
+    options.folder.mkdir(parents=True, exist_ok=True)
+    out = Folder(options.folder)
+    make_good(out, options.packages)
+    make_junk(out, options.packages)
     print(f"{sum(one.good for one in out.made):,} good files, {sum(not one.good for one in out.made):,} of junk")
+    return 0
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    sys.exit(main())

@@ -22,7 +22,7 @@ from bench.places import PROJECT
 from bench.quality.dedup_stream import EDITS
 from bench.quality.eval_classifier import FEW, LEAST_WORDS, LISTS, PROSE, half
 from bench.quality.good_and_junk import junk
-from bench.trial.crawls import peer, value
+from bench.trial.crawls import peer, peer_same, value
 from bench.trial.pages import COPIES, read, sides, write
 from bench.trial.separates import told
 from crawler.classify.examples import Example, Examples
@@ -215,6 +215,7 @@ def _value_kept(folder: Path) -> list[Path]:
 MADE: dict[str, Callable[[Path], list[Path]]] = {
     "extraction": _extraction, "learned": _learned, "quality": _quality, "rules": _rules, "copies": _copies,
     "near": _near, "classifier": _classifier, "pii": _pii, "value": _value, "value-kept": _value_kept, "peer": peer,
+    "peer-same": peer_same,
 }  # fmt: skip
 """Each makes its sides, the one first that the others are compared with; its docstring says what they are."""
 

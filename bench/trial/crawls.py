@@ -12,16 +12,18 @@ from urllib.parse import urlsplit
 
 from bench.speed.crawl import run_inline, run_ours
 from bench.speed.value import LEAST, MOST, ORDERS, Web, learning, plain
-from bench.trial.pages import write
+from bench.trial.pages import read, write
 from bench.web.realweb import serve
 from bench.web.value_sites import SITES
 from crawler.server.embedded import EmbeddedServer
+from demo.outputs import records
 
 Record = dict[str, Any]
 PLAYED = ("documentation", "blog", "shop", "forum", "wiki", "news")
 PACKAGES = ["postgresql-doc-15", "python3.11-doc", "debian-handbook", "git-doc"]
 PAGES = 400
 """Of a site."""
+NO_PROSE = frozenset({"list", "code", "table"})
 
 
 def value(folder: Path, prose: list[str], lists: list[str]) -> dict[str, list[Path]]:
@@ -51,8 +53,8 @@ def value(folder: Path, prose: list[str], lists: list[str]) -> dict[str, list[Pa
                             seen.add(text)
                             found["kept"][number].append(record)
     for kind, paths in files.items():
-        for path, records in zip(paths, found[kind], strict=True):
-            write(path, records)
+        for path, made in zip(paths, found[kind], strict=True):
+            write(path, made)
     return files
 
 
@@ -87,3 +89,26 @@ def peer(folder: Path) -> list[Path]:
                       dict(result.verdicts), flush=True)  # fmt: skip
             shutil.copytree(scratch, made)
     return [made / "out.jsonl", made / "corpus"]
+
+
+def peer_same(folder: Path) -> list[Path]:
+    """the peer's texts of the pages that both keep | this project's, and these without lists, code and tables"""
+    theirs, corpus = peer(folder)
+    sides = [folder / f"same-{name}.jsonl" for name in ("peer", "ours", "prose")]
+    if not all(side.exists() for side in sides):
+        ours = {record["url"]: record for record in records(corpus / "shards")}
+        both = [record for record in read(theirs) if record["url"] in ours]
+        write(sides[0], both)
+        write(sides[1], [record | {"text": ours[record["url"]]["text"]} for record in both])
+        write(sides[2], [record | {"text": _without(ours[record["url"]], NO_PROSE)} for record in both])
+    return sides
+
+
+def _without(record: Record, kinds: frozenset[str]) -> str:
+    """The text without the parts of these kinds."""
+    text, parts, left, at = record["text"], record["parts"], [], 0
+    for begin, end, kind in sorted(zip(parts["start"], parts["end"], parts["type"], strict=True)):
+        if kind in kinds and end > at:
+            left.append(text[at : max(at, begin)])
+            at = end
+    return "".join([*left, text[at:]])

@@ -178,8 +178,9 @@ class ProjectCommand(Base):
     def _write(self, answer: Answer) -> None:
         """The object, where one was asked for and none is written yet."""
         if self._asked is not None and not self._is_told:
-            self._out.write(encoded(self._asked, answer))
-            self._is_told = True
+            said = encoded(self._asked, answer)
+            self._is_told = True  # before a reader sees it, who may send a signal while this thread waits for its turn
+            self._out.write(said)
         self._out.flush()
 
     @abstractmethod

@@ -13,8 +13,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from crawler.dataset.cuts import quoted
+from crawler.document import SPAN_FIELDS
 from crawler.stages.text.spans import Edit, moved
-from crawler.storage.files.records import SPAN_FIELDS, Record, as_lists, spans_in
+from crawler.storage.files.records import Record, as_lists, spans_in
 
 PLACES = "pii_url"
 IN_DOUBT = "[REDACTED]"

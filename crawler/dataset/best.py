@@ -22,13 +22,12 @@ from crawler.dataset.rewrite import Decision, Rewritten, records_in, rewrite
 from crawler.dataset.supersede import standing
 from crawler.dataset.versions import Cause
 from crawler.dataset.withdrawals import covers
-from crawler.document import Document, DropReason
+from crawler.document import SPAN_FIELDS, Document, DropReason
 from crawler.stages.fingerprint import FingerprintStage
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import REJECTED, SHARDS, Place
 from crawler.storage.files.records import (
     OF_TEXT,
-    SPAN_FIELDS,
     Record,
     as_lists,
     is_duplicate,

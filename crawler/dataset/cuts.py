@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from crawler.dataset.word_rows import spans
-from crawler.document import Drop
+from crawler.document import SPAN_FIELDS, Drop
 from crawler.stages.fingerprint import exact_id
 from crawler.stages.text.spans import Edit, moved, quotes
 from crawler.stages.text.words import counts, is_short
-from crawler.storage.files.records import OF_TEXT, SPAN_FIELDS, Record, as_lists, spans_in
+from crawler.storage.files.records import OF_TEXT, Record, as_lists, spans_in
 
 Span = tuple[int, int]
 

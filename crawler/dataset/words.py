@@ -19,11 +19,11 @@ AROUND = 100
 """Characters that are shown on each side."""
 _CORE = 20
 HOW = (
-    "Looked for without regard to case, accents, white space, hyphens and soft hyphens. Sure: the whole name, also as "
-    "“Surname, Given”, with ö as oe, and with an ending that the personal-data stage knows. Perhaps, as it may be "
-    "another's: with an initial, with more or fewer names between, with an ending of the given name or one that is not "
-    "known. Not found: the surname or the given name alone, a nickname, another "
-    "script, a name that changes inside (Karel, Karlem), a misspelling, a picture."
+    "Looked for without regard to case, accents, white space, hyphens and soft hyphens. Sure: the whole name, also as"
+    " “Surname, Given”, with ö as oe, and with an ending that the personal-data stage knows. Perhaps, as it may be "
+    "another's: with an initial, with more or fewer names between, with an ending of the given name or one that is "
+    "not known. Not found: the surname or the given name alone, a name that begins inside a longer word, a nickname, "
+    "another script, a name that changes inside (Karel, Karlem), a misspelling, a picture."
 )
 """What is found and what is not, for whoever has to answer for it."""
 _ALIKE = str.maketrans("ς’ʼ‘`´‐‑‒–—", "σ'''''-----")

@@ -13,13 +13,14 @@ from typing import Any
 
 from crawler.dataset.rewrite import Rewritten, rewrite
 from crawler.dataset.versions import Cause
+from crawler.document import SPAN_FIELDS
 from crawler.llm.model import Request
 from crawler.llm.prompt import request_of, version_of
 from crawler.llm.tool import Column
 from crawler.stages.fingerprint import exact_id
 from crawler.stages.text.words import counts, is_short
 from crawler.storage.files.place import Place
-from crawler.storage.files.records import SPAN_FIELDS, Record, as_lists
+from crawler.storage.files.records import Record, as_lists
 
 NAME = "llm_clean"
 BY = "llm clean --apply"

@@ -20,14 +20,14 @@ from crawler.dataset.registry.derived import folders_around, is_corpus
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.supersede import is_pending, way_out
 from crawler.dedup.loading import files_of
-from crawler.document import RECORD_FIELDS, CodeBlock, ControlFile, Document, Signal
+from crawler.document import RECORD_FIELDS, SPAN_FIELDS, CodeBlock, ControlFile, Document, Signal
 from crawler.documents.begin import begin
 from crawler.documents.from_archive import document_from_archive
 from crawler.storage.archive.places import find
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import MANIFEST, Place
-from crawler.storage.files.records import SPAN_FIELDS, Record, spans_in
+from crawler.storage.files.records import Record, spans_in
 
 ARCHIVED, OURS, THEIRS = "archived", "ours", "theirs"
 DONE = ("parse", "optout", "extraction", "pii")

@@ -12,13 +12,12 @@ from collections.abc import Iterator, Mapping
 from importlib import resources
 from typing import Any
 
-from crawler.document import RECORD_FIELDS, Document
+from crawler.document import RECORD_FIELDS, SPAN_FIELDS, Document
 from crawler.number import number_of
 from crawler.observe.publish.behaviour import dataset_sentence
 from crawler.observe.publish.dataset_card import Files, shards_of
 from crawler.observe.publish.provenance import Provenance
 from crawler.storage.files.formats import format_of
-from crawler.storage.files.records import SPAN_FIELDS
 
 _CONTEXT = resources.files("crawler").joinpath("observe", "publish", "croissant_context.json")
 CONTEXT: dict[str, Any] = json.loads(_CONTEXT.read_text("utf-8"))

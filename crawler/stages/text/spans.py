@@ -1,4 +1,4 @@
-"""Spans follow their text: whoever edits a text here moves what was said of its places (`SPANS`).
+"""Spans follow their text: whoever edits a text here moves what was said of its places (`SPAN_FIELDS`).
 
 An edit is (start, end, length): what stood from start up to end in the old text, in code points, and how many code
 points stand there now. Edits are in order and do not overlap. Who knows what was edited says so (`moved`); of a
@@ -12,13 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-from crawler.document import CITED, WHOLE, Document, Span
+from crawler.document import CITED, SPAN_FIELDS, WHOLE, Document, Span
 from crawler.stages.text.words import recount
 
 Edit = tuple[int, int, int]
-
-SPANS = ("parts", "pii_spans", "legal_spans")
-"""Fields of a document that say where something stands in its text."""
 
 MOST_CHARS = 2_000
 """Of a passage that was rewritten, up to which it is compared letter by letter, and line by line beyond."""
@@ -30,7 +27,7 @@ def change_text(doc: Document, text: str, edits: Sequence[Edit] | None = None) -
     """Give a document another text: its parts, its placeholders and its counts follow. edits: None = found out."""
     if text == doc.text:
         return
-    for name in SPANS:
+    for name in SPAN_FIELDS:
         spans = getattr(doc, name)
         setattr(doc, name, moved_to(text, doc.text, spans) if edits is None else moved(spans, edits, text))
     doc.text = text

@@ -14,9 +14,9 @@ from typing import Any
 import orjson
 
 from crawler.config.stages import columns
-from crawler.document import CodeBlock, Columns, ControlFile, LanguageShare, Signal
+from crawler.document import SPAN_FIELDS, CodeBlock, Columns, ControlFile, LanguageShare, Signal
 from crawler.storage.files.errors import StorageError
-from crawler.storage.files.records import OF_TEXT, SPAN_FIELDS, TEXT_FIELDS, VERDICT, Record, as_lists, record_fields
+from crawler.storage.files.records import OF_TEXT, TEXT_FIELDS, VERDICT, Record, as_lists, record_fields
 
 SCHEMA_VERSION = "crawler-record/1"
 """Of the Parquet schema, in the metadata of each file. Raised where a column changes its type or goes; new columns at

@@ -12,15 +12,14 @@ from typing import Any
 import orjson
 
 from crawler.config.stages import columns
-from crawler.document import HELD_PREFIX, RECORD_FIELDS, Document, Drop, Reason, Span
+from crawler.document import HELD_PREFIX, RECORD_FIELDS, SPAN_FIELDS, Document, Drop, Reason, Span
 
 Record = dict[str, Any]
 
 TEXT_FIELDS = ("title", "description", "author", "comments", "text")
 """Fields that repeat what the page says. A rejected record has them only where policy allows it."""
-SPAN_FIELDS = ("parts", "pii_spans", "legal_spans")
-"""Fields that say where something stands in `text`: three lists of the same length, by the names of `SPAN`."""
 SPAN = ("start", "end", "type")
+"""What a record has of such a field (`SPAN_FIELDS`): three lists of the same length."""
 OF_TEXT = (*TEXT_FIELDS, *SPAN_FIELDS)
 """What stands and falls with the text of a record."""
 QUOTED = ("legal_citations", "legal_dockets", "legal_court", "legal_decision_date", "legal_parties", "legal_validity")
