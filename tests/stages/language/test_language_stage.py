@@ -7,11 +7,12 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
-from py3langid.langid import MODEL_FILE, LanguageIdentifier
+from py3langid.langid import MODEL_FILE, LanguageIdentifier, visit_counts
 
 from crawler.config import ConfigError, LanguageConfig, from_mapping, load
 from crawler.document import Document, Drop, DropReason
@@ -181,6 +182,18 @@ def test_py3langid_answers_in_double_precision_as_it_does_in_single():
         found, expected = Py3Langid()._model.rank(text), plain.rank(text)
         assert found[0][0] == expected[0][0]
         assert dict(found) == pytest.approx(dict(expected), abs=1e-4)
+
+
+def test_what_a_language_scores_does_not_depend_on_the_order_in_which_a_machine_adds_up():
+    model = Py3Langid()._model
+    text = " ".join(f"The meadow number {number} is cut twice a year." for number in range(300)).encode()
+    visits = visit_counts(model.tk_nextmove, model._rowbase, model.tk_output, text)
+    table = model.nb_ptc.astype(np.float32)
+    forwards, backwards = (
+        model._sparse_score(dict(order), table) for order in (visits.items(), [*visits.items()][::-1])
+    )
+    assert len(visits) > 50
+    assert np.abs(forwards - backwards).max() < 1e-10
 
 
 def test_unusable_minimum_scores_are_a_configuration_error():
