@@ -199,6 +199,16 @@ def test_a_page_that_was_visited_again_is_one_page_as_its_latest_verdict_says(le
     assert told["dossier"]["states"] == {"kept": 3, "rejected": 2, "held": 1} and told["dossier"]["records"] == 8
 
 
+def test_a_control_file_counts_the_pages_that_it_was_read_for_and_not_their_visits(letters, scrapy):
+    read = {"robots_status": "200", "robots_fetched_at": "2026-01-01T00:00:00Z", "robots_sha256": "sha256:1"}
+    more = Letters(letters / "corpus", "w3")
+    for when, page in enumerate(("new", "new", "newer"), 3):
+        more.add(f"{SITE}/{page}", prose(150, when), when=when, html="", **read)
+    more.close()
+    told = json.loads(scrapy("report", "--domain", "birch.example", "--out", "p.html", "--json", "corpus").out)
+    assert [(file["name"], file["pages"]) for file in told["dossier"]["control_files"]] == [("robots.txt", 2)]
+
+
 def test_what_is_unknown_says_so(asked):
     done, page = asked("--domain", "nobody.example")
     assert done.code == 0 and "No record of this corpus is about the domain nobody.example" in page

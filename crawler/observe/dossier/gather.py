@@ -170,7 +170,9 @@ class _Teller:
         """Take note of a record; the page is as its latest one says."""
         found, name, rank = self._found, page_name(record), rank_of(record)
         found.records += 1
-        _control_file(found, record)
+        for file in _control_files(record):
+            key = file.host, file.name, file.status, file.fetched_at, file.sha256
+            found.files.setdefault(key, file).pages += self._is_first(name, key)
         known = pages.get(name)
         self._optouts(record, name)
         if known is not None and known.rank >= rank:
@@ -239,9 +241,13 @@ class _Teller:
         for signal in record.get("optout_signals") or ():
             said = tuple(str(signal.get(part) or "") for part in ("protocol", "carrier", "value", "verdict"))
             key = (*said, record.get("reason") or "kept")
-            if (name, key) not in self._said:
-                self._said.add((name, key))
-                self._found.optouts[key] += 1  # type: ignore[index]
+            self._found.optouts[key] += self._is_first(name, key)  # type: ignore[index]
+
+    def _is_first(self, name: str, key: tuple[str, ...]) -> bool:
+        """True where a page says or has this for the first time, however often it was visited."""
+        is_new = (name, key) not in self._said
+        self._said.add((name, key))
+        return is_new
 
 
 _ROW = ("url", "canonical_url", "crawled_at", "first_seen", "word_count", "license_tag", "license_tier",
@@ -254,22 +260,18 @@ def _basis(record: Record) -> tuple[str, str, str, str]:
     return tag, tier, reviewer, day
 
 
-def _control_file(found: Dossier, record: Record) -> None:
+def _control_files(record: Record) -> Iterator[ControlFile]:
+    """What was read of a site before this visit."""
     try:
         host = host_of(record["url"])
     except ValueError:
         return
     if record.get("robots_status"):
         status, read_at, digest = (str(record.get(f"robots_{n}") or "") for n in ("status", "fetched_at", "sha256"))
-        _seen(found, ControlFile(host, "robots.txt", status, read_at, digest))
+        yield ControlFile(host, "robots.txt", status, read_at, digest)
     for file in record.get("control_files") or ():
         url, protocol, digest, read_at = (str(file.get(n) or "") for n in ("url", "protocol", "sha256", "fetched_at"))
-        _seen(found, ControlFile(host, url, protocol, read_at, digest))
-
-
-def _seen(found: Dossier, file: ControlFile) -> None:
-    key = (file.host, file.name, file.status, file.fetched_at, file.sha256)
-    found.files.setdefault(key, file).pages += 1
+        yield ControlFile(host, url, protocol, read_at, digest)
 
 
 def _withdrawals(place: Place, wanted: Wanted) -> Iterator[dict[str, Any]]:
