@@ -216,11 +216,15 @@ def _deck(title: str, body: bytes, form: str) -> bytes | None:
     return f"% {title}\n{text}".encode()
 
 
+_FODDER = re.compile(r"examples?|samples?")
+"""In the path of a file that shows what a package can draw: made-up or repeated words, whoever judges them."""
+
+
 def _of_packages(packages: Path) -> Iterator[tuple[str, Path, str]]:
     doc = packages / "usr/share/doc"
     for suffix, kind in (("pdf", "pdf"), ("epub", "epub"), ("pdf.gz", "pdf")):
         for path in sorted(doc.rglob(f"*.{suffix}")):
-            if path.stat().st_size < 3 * 2**20:
+            if path.stat().st_size < 3 * 2**20 and not _FODDER.search(str(path)):
                 yield kind, path, "package"
     rnd = random.Random(7)
     found = {
