@@ -82,9 +82,14 @@ def _lines(name: str) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, io.TextIOWrapper(reader, "utf-8"))
 
 
+def labelled() -> Iterator[dict[str, Any]]:
+    """Pages of wcxb-dev whose main text has 50 words and more: url, html, page_type, main_content."""
+    return (page for page in _lines("wcxb-dev.jsonl.zst") if count_words(str(page["main_content"])) >= LEAST_WORDS)
+
+
 def good() -> Iterator[Sample]:
     """Texts of 50 words and more."""
-    for page in _lines("wcxb-dev.jsonl.zst"):
+    for page in labelled():
         yield from _long(f"web: {page['page_type']}", site_of(page), str(page["main_content"]))
     for page in _lines("pages-dev/forums.jsonl.zst"):
         yield from _long("forum threads", site_of(page), "\n\n".join(map(str, page["posts"])))

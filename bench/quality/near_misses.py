@@ -1,20 +1,25 @@
 """Fits the model that judges pages near a limit of the quality rules, and says what it is worth on unseen sites.
 
-    python -m bench.quality.near_misses [--write] [--most 1000]
+    python -m bench.quality.near_misses [--write] [--most 1000] [--pages]
 
 Texts are those of `good_and_junk`, listings and collections left out of the good ones: no rule is loosened for their
 sake. Five folds by registrable domain: the model of four judges the fifth, through the stage itself. Printed: what each
 kind loses today (limits alone) and with the model, the area under the curve, and the calibration error near the limits.
 `--write` fits it to all folds and writes `crawler/stages/quality/near_misses.json`: numbers alone, no word of a text.
+
+`--pages`: the labelled pages themselves, as they are crawled, up to this verdict: by type how many opted out, how many
+left no text to judge, and how many are lost to the language and the rules. The extractor is EXTRACTOR; the learned one
+knows these pages, trafilatura does not.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -24,9 +29,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from bench.places import PROJECT
-from bench.quality.good_and_junk import MOST, Sample, good, junk
-from crawler.config import LanguageConfig, QualityConfig
+from bench.quality.good_and_junk import MOST, Sample, good, junk, labelled, site_of
+from crawler.config import LanguageConfig, QualityConfig, from_mapping
 from crawler.document import Document, Drop
+from crawler.observe.report.audit import wilson
+from crawler.stages.chain import STAGES, Chain
 from crawler.stages.language.stage import LanguageStage
 from crawler.stages.quality.near_misses import PROBABILITY, Curve, NearMisses, TextModel
 from crawler.stages.quality.stage import QualityStage
@@ -76,10 +83,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--most", type=int, default=MOST, help="junk texts of a kind")
+    parser.add_argument("--pages", action="store_true", help="judge the labelled pages, not their labelled texts")
     options = parser.parse_args()
     texts = list(chain(((one, True) for one in good()), ((one, False) for one in junk(options.most))))
     bare = _stages(None)
     rows = [_measured(bare, *one) for one in texts]
+    if options.pages:
+        sys.stdout.write("\n".join(_of_pages(rows)) + "\n")
+        return 0
     if options.write:
         _write(fit(rows), len(rows))
         return 0
@@ -105,19 +116,44 @@ def _measured(stages: tuple[LanguageStage, QualityStage], sample: Sample, is_goo
     return Measured(sample, is_good, dict(doc.quality_signals), reason, doc.language or "und")
 
 
-def fold_of(row: Measured) -> int:
-    """The fold of a text: all of a site are in one."""
-    return zlib.crc32(row.sample.site.encode()) % FOLDS
+def fold_of(site: str) -> int:
+    """The fold of all texts of a site."""
+    return zlib.crc32(site.encode()) % FOLDS
+
+
+def _models(rows: Sequence[Measured]) -> list[TextModel]:
+    """For each fold the model of the others."""
+    return [fit([row for row in rows if fold_of(row.sample.site) != fold]) for fold in range(FOLDS)]
 
 
 def _judged(rows: Sequence[Measured]) -> list[Measured]:
-    found: dict[int, Measured] = {}
-    for fold in range(FOLDS):
-        stages = _stages(fit([row for row in rows if fold_of(row) != fold]))
-        for number, row in enumerate(rows):
-            if fold_of(row) == fold:
-                found[number] = _measured(stages, row.sample, row.is_good)
-    return [found[number] for number in range(len(rows))]
+    stages = [_stages(model) for model in _models(rows)]
+    return [_measured(stages[fold_of(row.sample.site)], row.sample, row.is_good) for row in rows]
+
+
+def _of_pages(rows: Sequence[Measured]) -> Iterable[str]:
+    """The table of `--pages`."""
+    before = Chain(from_mapping({"WORKER_ID": "bench", **os.environ}), STAGES[: STAGES.index("language")])
+    stages = [_stages(model) for model in _models(rows)]
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for page in labelled():
+        kind, body = str(page["page_type"]), str(page["html"]).encode()
+        url = str(page["url"] or "https://example.org/")
+        doc = before.run(Document(url, html=body, content_type="text/html; charset=utf-8"))
+        end = doc.verdict
+        if end is None:
+            end = next((d for one in stages[fold_of(site_of(page))] if isinstance(d := one(doc), Drop)), None)
+        of = {"optout": "opted out", "language": "lost", "quality": "lost"}
+        found[kind][of.get(end.stage, "no text") if end else "kept"] += 1
+    found["without listings and collections"] = sum(
+        (some for kind, some in found.items() if f"web: {kind}" not in NO_GOOD), Counter[str]()
+    )
+    yield "| pages | number | opted out | no text | lost | of those judged |\n|---|---|---|---|---|---|"
+    for kind, some in found.items():
+        judged = some["lost"] + some["kept"]
+        low, high = wilson(some["lost"] / judged, judged)
+        share = f"{some['lost'] / judged:.4f} [{low:.4f}, {high:.4f}]"
+        yield f"| {kind} | {some.total()} | {some['opted out']} | {some['no text']} | {some['lost']} | {share} |"
 
 
 def fit(rows: Iterable[Measured]) -> TextModel:

@@ -73,7 +73,7 @@ def _row(record: Record) -> dict[str, Any]:
         "kind": held_kind(record["reason"]),
         "detail": record.get("detail") or "",
         "language": record.get("language") or "unknown",
-        "word_count": record.get("word_count") or 0,
+        "word_count": record["word_count"],
         "title": record.get("title"),
         "crawled_at": record.get("crawled_at"),
     }

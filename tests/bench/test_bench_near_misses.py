@@ -37,9 +37,24 @@ def test_listings_and_collections_teach_nothing():
 
 
 def test_all_texts_of_a_site_are_in_one_fold():
-    one, two = (Measured(Sample(kind, "a.example", ""), True, {}, "", "en") for kind in ("news", "footers"))
+    one, two = (site_of({"url": f"https://{host}/x"}) for host in ("forum.a.example", "a.example"))
     assert fold_of(one) == fold_of(two) < FOLDS
     assert site_of({"url": "https://forum.a.example/x"}) == "a.example" and site_of({"url": ""}) == "nowhere"
+
+
+def test_of_pages_those_that_opted_out_or_have_no_text_are_not_lost_to_rules(monkeypatch):
+    told = "The miller told his neighbours that the wheel had stood since the river froze, and that he would wait. "
+    bodies = {
+        "kept": f"<p>{told * 2}<p>{told.replace('miller', 'smith')}<p>He waited until the ice was gone, and ground.",
+        "opted out": f'<meta name="robots" content="noai"><p>{told * 4}',
+        "no text": "<p>",
+        "lost": f"<p>{'buy cheap wheels now ' * 60}",
+    }
+    pages = [{"url": f"https://{n}.example/", "page_type": "article", "html": b} for n, b in enumerate(bodies.values())]
+    monkeypatch.setattr(near_misses, "labelled", lambda: iter(pages))
+    _, row, web = near_misses._of_pages(rows())
+    assert row.startswith("| article | 4 | 1 | 1 | 1 | 0.5000 [")
+    assert web.startswith("| without listings and collections | 4 | 1 | 1 | 1 |")
 
 
 def test_what_nobody_marked_is_a_pages_text_without_the_marked_lines():

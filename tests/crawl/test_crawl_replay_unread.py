@@ -55,7 +55,8 @@ def lay_out(folder: Path) -> set[str]:
     (folder / "LOUD.WARC.GZ").write_bytes(one(3))
     (folder / "beginning-torn.warc.gz").write_bytes(one(92)[20:] + one(4))
     (folder / "mark.warc.gz").write_bytes(MARK + one(5))
-    (folder / "end-torn.warc.gz").write_bytes(one(6) + one(93)[:-20])
+    (name,) = Writer().add("dns:a.test", b"a.test. 300 IN A 127.0.0.1\n", kind="resource").records
+    (folder / "end-torn.warc.gz").write_bytes(name + one(6) + one(93)[:-20])
     (folder / "frames.warc.zst").write_bytes(zstandard.compress(gzip.decompress(one(7))))
     (folder / "crashed.warc.gz.open").write_bytes(one(8))
     (folder / "wrong.warc").write_bytes(one(9))
@@ -89,7 +90,10 @@ def test_what_cannot_be_read_is_named_and_counted_and_everything_else_is_read(cr
     (run,) = json.loads((crawl.folder / "manifest.json").read_bytes())["runs"]
     assert set(run["unread"]) == bad
     assert run["counters"]["replay/archives_unread"] == len(bad)
-    assert run["counters"]["replay/skipped/files"] == 1
+    assert {name: run["counters"][f"replay/skipped/{name}"] for name in ("files", "scheme/dns")} == {
+        "files": 1,
+        "scheme/dns": 1,
+    }
     assert all(f"{name}: " in done.stderr for name in bad)
     assert f"{len(bad)} archives could not be read, or not to the end:" in done.stderr
     assert "notes.pdf" in done.stdout and f"Not read, or not to the end: {len(bad)} archives" in done.stdout

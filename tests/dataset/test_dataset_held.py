@@ -1,7 +1,11 @@
 """Held pages are in a partition of their own: counted, in no product, released whole, confirmed without text."""
 
+import io
+import re
+
 import orjson
 import pytest
+from rich.console import Console
 
 from crawler.config import from_mapping
 from crawler.dataset.exclude import Wish, withdraw
@@ -11,6 +15,7 @@ from crawler.dataset.rewrite import records_in
 from crawler.dataset.verify import verify
 from crawler.document import Drop, DropReason
 from crawler.observe.report.summary import summarise
+from crawler.observe.report.terminal import show
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.place import Place
 from crawler.storage.files.records import holding_of, record_of
@@ -59,6 +64,9 @@ def test_held_pages_are_counted_by_themselves(folder):
     assert [e["path"].rpartition("-")[0] for e in manifest["files"] if e["kind"] == "held"] == ["held/pii/crawl-w1"]
     summary = summarise(str(folder.path))
     assert (summary.kept, summary.withheld, summary.rejected) == (1, 3, 0)
+    console = Console(file=io.StringIO(), width=100, color_system=None)
+    show(summary, console)
+    assert re.search(r"1 kept +0 rejected +3 held for review$", console.file.getvalue(), re.MULTILINE)
     assert summary.withheld_languages == {"de": 3}
     assert healthy(folder)
 

@@ -149,6 +149,20 @@ def test_the_protocol_limits_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.problems == ["more than 100000 bytes: the rest is ignored"]
 
 
+def test_as_many_pages_of_other_languages_are_read_as_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sitemaps, "MAX_ENTRIES", 4)
+    others = [f'<xhtml:link rel="alternate" hreflang="x{n}" href="/{n}"/>' for n in range(5)]
+    head = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">'
+
+    def of(number: int) -> Sitemap:
+        return read(f"{head}<url><loc>/first</loc>{''.join(others[:number])}</url></urlset>")
+
+    assert [(len(of(number).entries), of(number).problems) for number in (4, 5)] == [
+        (5, []),
+        (5, ["more than 4 entries: the rest is ignored"]),
+    ]
+
+
 def test_bad_lines_are_listed_up_to_a_limit_and_counted() -> None:
     found = read("https://e.org/1\n" + "nonsense\n" * 100)
     assert len(found.problems) == MAX_PROBLEMS + 1
