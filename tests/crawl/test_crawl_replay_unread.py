@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import gzip
+import io
 import json
 import zipfile
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import zstandard
 
+from crawler.config import from_mapping
+from crawler.spiders.replay import ReplaySpider
+from crawler.storage.corpus.bookmarks import Bookmark
+from crawler.storage.files.errors import ArchiveError
 from tests.support.foreign import Writer, page
 from tests.support.process import scrapy
 
@@ -55,8 +64,7 @@ def lay_out(folder: Path) -> set[str]:
     (folder / "LOUD.WARC.GZ").write_bytes(one(3))
     (folder / "beginning-torn.warc.gz").write_bytes(one(92)[20:] + one(4))
     (folder / "mark.warc.gz").write_bytes(MARK + one(5))
-    (name,) = Writer().add("dns:a.test", b"a.test. 300 IN A 127.0.0.1\n", kind="resource").records
-    (folder / "end-torn.warc.gz").write_bytes(name + one(6) + one(93)[:-20])
+    (folder / "end-torn.warc.gz").write_bytes(one(6) + one(93)[:-20])
     (folder / "frames.warc.zst").write_bytes(zstandard.compress(gzip.decompress(one(7))))
     (folder / "crashed.warc.gz.open").write_bytes(one(8))
     (folder / "wrong.warc").write_bytes(one(9))
@@ -90,15 +98,39 @@ def test_what_cannot_be_read_is_named_and_counted_and_everything_else_is_read(cr
     (run,) = json.loads((crawl.folder / "manifest.json").read_bytes())["runs"]
     assert set(run["unread"]) == bad
     assert run["counters"]["replay/archives_unread"] == len(bad)
-    assert {name: run["counters"][f"replay/skipped/{name}"] for name in ("files", "scheme/dns")} == {
-        "files": 1,
-        "scheme/dns": 1,
-    }
+    assert run["counters"]["replay/skipped/files"] == 1
     assert all(f"{name}: " in done.stderr for name in bad)
     assert f"{len(bad)} archives could not be read, or not to the end:" in done.stderr
     assert "notes.pdf" in done.stdout and f"Not read, or not to the end: {len(bad)} archives" in done.stdout
     again = crawl.run({"archive": str(folder)}, spider="replay")
     assert again.returncode == 1 and set(crawl.urls()) == pages and len(crawl.records()) == len(pages)
+
+
+def test_what_an_archive_skipped_before_its_disk_failed_is_counted(monkeypatch, tmp_path):
+    (name,) = Writer().add("dns:a.test", b"a.test. 300 IN A 127.0.0.1\n", kind="resource").records
+    data = name + one(1) + one(2)
+    until = len(data) - 10
+
+    class Failing(io.BytesIO):
+        def read(self, size=-1):
+            if self.tell() == until:
+                raise OSError(errno.EIO, "Input/output error")
+            return super().read(until)
+
+    monkeypatch.setattr("crawler.storage.archive.reader.open_archive", lambda *_args, **_names: Failing(data))
+    path, counted = str(tmp_path / "a.warc.gz"), Counter()
+    spider = ReplaySpider()
+    spider.config, spider.plan = from_mapping({}), SimpleNamespace(anonymous=False)
+    spider._judged = lambda _: None
+    spider.crawler = SimpleNamespace(stats=SimpleNamespace(inc_value=lambda key, count: counted.update({key: count})))
+    spider._sizes, spider._bytes_before = {path: len(data)}, 0
+
+    async def read():
+        return [step.judged async for step in spider._steps_of(path, Bookmark(0), set())]
+
+    with pytest.raises(ArchiveError, match="cannot be read to its end"):
+        asyncio.run(read())
+    assert counted == {"replay/skipped/scheme/dns": 1} and spider._bytes_before == len(data)
 
 
 def test_a_folder_of_which_nothing_can_be_read_is_no_success(crawl, tmp_path):
