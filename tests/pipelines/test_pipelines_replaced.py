@@ -47,3 +47,23 @@ def test_what_could_not_be_withdrawn_is_an_error_that_says_what_to_do(refused):
     shard.unlink()
     with pytest.raises(StorageError, match=r"every page is recorded, but .* still there: .*dataset supersede"):
         end(refused)
+
+
+@pytest.mark.parametrize(("again", "doubled"), [(True, False), (False, True), (False, False)])
+def test_parts_that_share_a_store_leave_to_a_person_what_there_is_to_take_out(folder, kept, rejected, again, doubled):
+    corpus = folder.opened()
+    corpus.keep(kept(0))
+    corpus.close()
+    corpus = folder.opened("w2")
+    if again:
+        corpus.reject(rejected(0, DropReason.OPTOUT, "optout", crawled_at="2026-02-01T00:00:00Z"))
+    corpus.keep(kept(0 if doubled else 1, crawled_at="2026-03-01T00:00:00Z"))
+    corpus.close()
+    place = Place(f"file://{folder.path}")
+    assert place.remote
+    ends = take_out_replaced(place, None, again=again, ended=True, parts=2)
+    if again or doubled:
+        with pytest.raises(StorageError, match=r"still there: .*gristmill dataset supersede"):
+            asyncio.run(ends)
+    else:
+        asyncio.run(ends)

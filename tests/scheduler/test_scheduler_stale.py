@@ -130,6 +130,22 @@ def test_the_mark_is_on_the_server_before_the_request_is_on_the_wire(frontier_ru
     frontier_run(scenario, lease_seconds=LEASE)
 
 
+def test_a_page_that_waits_for_another_turn_is_not_in_hand(frontier_run):
+    """As behind a redirect: a worker that dies now did not die of this page."""
+
+    async def scenario(frontier):
+        turns, request, flight = await with_turn(frontier, Clocks())
+        assert flight.in_hand
+        with pytest.raises(PutBack):
+            await turns.turn(request)
+        assert not flight.in_hand
+        await turns._hands.drain()
+        score = await frontier.connection.redis.zscore(frontier.prefix(0) + "leases", flight.lease.token)
+        assert score % 1 == 0
+
+    frontier_run(scenario, lease_seconds=LEASE, delay=1000.0)
+
+
 def test_pages_that_wait_for_a_control_file_are_in_hand_with_it(frontier_run):
     async def scenario(frontier):
         in_flight = InFlight()
