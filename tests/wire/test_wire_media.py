@@ -26,6 +26,7 @@ HTML = b"<!doctype html><p>text</p>"
         ("text/html; charset=koi8-r, text/html", "text/html", "koi8-r"),
         ("text/html; charset=koi8-r, text/plain", "text/plain", None),
         ("text/html, */*", "text/html", None),
+        ("*/*, none, text/html; charset=utf-8", "text/html", "utf-8"),
         ("html", "", None),
         ("undefined", "", None),
         ("", "", None),
