@@ -73,7 +73,7 @@ class GuardedResolver:
         self._timeout = timeout
         self._clock = clock
         self._cache = Bounded()
-        self._latest = ""  # name that was looked up with success
+        self._latest = ""  # name that was answered, with addresses or that there are none
 
     @classmethod
     def from_crawler(cls, crawler: Any, reactor: Any) -> Self:
@@ -133,7 +133,7 @@ class GuardedResolver:
     def _remember(self, host: str, found: list[str] | BaseException) -> list[str]:
         addresses = found if isinstance(found, list) else []
         if _is_answer(found):
-            self._latest = host if addresses != [host] else self._latest
+            self._latest = host
             unanswered.pop(host, None)
             lifetime = FOUND_SECONDS if addresses else MISSING_SECONDS
         else:

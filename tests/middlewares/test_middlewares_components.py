@@ -217,6 +217,25 @@ def test_an_address_is_no_name_and_nobody_is_asked_for_it(monkeypatch, literal, 
     assert (receiver.complete, receiver.addresses) == (True, [address])
 
 
+def test_whether_names_are_answered_is_asked_of_the_name_that_was_answered_last(monkeypatch):
+    asked: list[str] = []
+
+    def look_up(host):
+        asked.append(host)
+        return ["8.8.8.8"]
+
+    async def ends(names):
+        guarded = resolver.GuardedResolver(InlineReactor(), NetworkRules(), 10.0)
+        for name in names:
+            await guarded.addresses_of(name)
+        return await guarded.looks_up()
+
+    monkeypatch.setattr(resolver, "_look_up", look_up)
+    assert asyncio.run(ends([])) is None and asyncio.run(ends(["127.0.0.1"])) is None and not asked
+    assert asyncio.run(ends(["a.example", "b.example", "127.0.0.1"])) is True
+    assert asked == ["a.example", "b.example", "b.example"]
+
+
 def test_a_name_without_an_address_is_asked_again_soon_and_is_not_called_forbidden(resolve):
     at = resolve([[], ["8.8.8.8"]], NetworkRules())
     assert at(0) == []
