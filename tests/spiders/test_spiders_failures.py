@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from scrapy.exceptions import IgnoreRequest
 from twisted.python.failure import Failure
 
 from crawler.document import Drop, DropReason
 from crawler.frontier.model import Fault, Lease
-from crawler.middlewares.outcomes import TryLater
-from crawler.spiders.failures import next_of, outcome_of
+from crawler.middlewares.outcomes import Denied, Held, TryLater
+from crawler.spiders.failures import drop_of, next_of, outcome_of
 from crawler.urls.canonicalize import Address
 from crawler.urls.link import Link
 
@@ -45,6 +46,20 @@ def test_a_failure_is_the_hosts_and_overload_without_a_time_slows_everybody_down
     frontier = Frontier()
     assert asyncio.run(outcome_of(Failure(error), LEASE, frontier)) is None
     assert frontier.told == told
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [
+        (Denied(DROP), DROP),
+        (Held(DROP, 99.0, "https://a.example"), DROP),
+        (TryLater(DROP), DROP),
+        (IgnoreRequest("too far"), Drop("fetch", DropReason.DOWNLOAD_FAILED, "IgnoreRequest: too far")),
+        (ValueError("no such page"), Drop("fetch", DropReason.DOWNLOAD_FAILED, "ValueError: no such page")),
+    ],
+)
+def test_a_page_that_is_asked_for_once_has_its_verdict_whatever_went_wrong(error, verdict):
+    assert drop_of(error) == verdict
 
 
 def test_a_chain_that_is_too_long_or_loops_is_told_with_at_most_512_characters_of_its_next_url():
