@@ -6,6 +6,7 @@ import pytest
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Lease, Mark
+from crawler.frontier.unfinished import held
 from crawler.urls.link import Link
 from tests.support.frontier_shorthand import ack, dead
 
@@ -69,6 +70,19 @@ def test_what_was_in_hand_comes_back_alone_and_the_rest_together(frontier_run, c
         assert sorted(lease.url for lease in await take(frontier)) == ["https://c.example/", "https://d.example/"]
 
     frontier_run(scenario, lease_seconds=SHORT, delay=0.0)
+
+
+def test_what_waits_of_a_blocked_host_has_what_is_tried_alone_of_it_and_of_no_other(frontier_run, clock):
+    async def scenario(frontier):
+        await frontier.put([Link("https://a.example/1"), Link("https://b.example/2")])
+        for lease in await take(frontier):
+            await begin(frontier, lease)
+        clock.advance(SHORT)
+        assert not await take(frontier, in_hand=1), "both wait to be tried alone"
+        await frontier.politeness.block("a.example", clock.now + 1000.0, "Retry-After")
+        assert [(url, reason) async for url, reason, _ in held(frontier)] == [("https://a.example/1", "Retry-After")]
+
+    frontier_run(scenario, lease_seconds=SHORT, delay=0.0, shards=1)
 
 
 def test_a_worker_with_something_in_hand_gets_a_suspect_only_after_idle_ones_had_their_chance(frontier_run, clock):
