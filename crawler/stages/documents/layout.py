@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from crawler.stages.documents.joins import joined, words_of
 from crawler.stages.documents.line import Line
 from crawler.stages.documents.model import Block
 from crawler.stages.documents.rows import is_rtl
+from crawler.stages.text.joins import joined, words_of
 
 _SAME_SIZE = 0.12
 _ROOM = 1.3
