@@ -86,8 +86,8 @@ def test_a_text_whose_lines_are_no_wrapped_ones_stays_as_it_is() -> None:
 
 def test_the_comments_of_a_program_keep_their_lines() -> None:
     comment = filled(PROSE, 72, rest="    ")
-    one = f'def name_{{}}(a):\n    """{comment}"""\n    b = a() + 1\n    c = b.d()\n    e[c] = b\n    f = y()\n    g = x\n'
-    program = "".join(map(one.format, range(4)))
+    body = "    b = a() + 1\n    c = b.d()\n    e[c] = b\n    f = y()\n    g = x\n"
+    program = "".join(f'def name_{n}(a):\n    """{comment}"""\n{body}' for n in range(4))
     assert unwrapped(program) == program
 
 

@@ -122,6 +122,10 @@ CHAPTER = (
 )
 
 
+WORDS = ("wheel", "stone", "sluice", "weir", "hopper", "bran", "flour", "ledger")
+TITLE_PAGE = "Printed for the author, who had the mill from his father and gave it to the town when he was too old for it."
+
+
 def test_an_epub_is_read_in_the_order_of_its_spine(judged):
     chapters = {
         "z.xhtml": CHAPTER.format(
@@ -189,3 +193,19 @@ def test_the_kind_of_a_container_is_told_by_what_is_in_it(kind, declared):
     body = {"docx": docx(p("x")), "odt": odt("<text:p>x</text:p>"), "epub": epub({"a.xhtml": "<p>x</p>"})}[kind]
     assert file_kind(TYPES[kind] if declared == "as it is" else declared, body) == kind
     assert file_kind("image/png", body) is None
+
+
+def test_the_contents_and_the_index_of_an_epub_stay_out_and_a_title_beside_them_comes_in(judged):
+    entries = "".join(f"<li><a href='c.xhtml#s{n}'>The {name}</a></li>" for n, name in enumerate(WORDS))
+    pages = "".join(f"<p>{name}, <a href='c.xhtml#a{n}'>{n}</a></p>" for n, name in enumerate(5 * WORDS))
+    chapters = {
+        "toc.xhtml": f"<h1>Contents</h1><ul>{entries}</ul>",
+        "title.xhtml": f"<div><h1>On mills</h1><p>{TITLE_PAGE}</p><ol>{entries}</ol></div>",
+        "c.xhtml": CHAPTER.format("First", "Nobody who slept <a href='#n1'>there</a> needed a clock."),
+        "index.xhtml": f"<h1>Register</h1>{pages}",
+    }
+    doc = judged(epub(chapters), TYPES["epub"])
+    assert doc.text.startswith("On mills")
+    assert TITLE_PAGE in doc.text and "Nobody who slept there needed a clock." in doc.text
+    assert not any(said in doc.text for said in ("Contents", "The sluice", "Register", "sluice, "))
+    assert doc.quality_signals["contents_lines"] == 2 * len(WORDS) + 5 * len(WORDS)
