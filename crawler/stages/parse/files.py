@@ -12,6 +12,8 @@ from crawler.stages.text.normal import line_of
 
 MAX_HEAD_CHARS = 1_000
 """Characters of title and author."""
+_FIRST_DAY = "1000"
+"""Before it a date is that of a program which knows none (0101-01-01)."""
 TIMING = "document_child"
 """Beside the stages' names in `Document.timings`: CPU seconds of the child that read the file."""
 
@@ -58,7 +60,7 @@ def tell(doc: Document, facts: Facts) -> None:
     doc.metas, doc.rel_links = facts.metas, facts.rel_links
     doc.title = line_of(facts.title, MAX_HEAD_CHARS) or None
     doc.author = line_of(facts.author, MAX_HEAD_CHARS) or None
-    if facts.date and facts.date <= (doc.crawled_at[:10] or "9"):
+    if _FIRST_DAY <= facts.date <= (doc.crawled_at[:10] or "9"):
         doc.pub_date = facts.date
     doc.html_lang = facts.language.lower() or None
     doc.page_count = facts.pages or None
