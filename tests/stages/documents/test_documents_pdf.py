@@ -118,6 +118,19 @@ def test_entries_of_a_table_of_contents_go_and_are_counted(read):
     assert found.content.counts["contents_lines"] == 3
 
 
+def test_chapters_without_dots_go_with_the_entries_of_their_page_of_contents(read):
+    said = ["1 The wheel 3", *(f"1.{n} The stone {'. ' * 20}{n + 2}" for n in range(5)), "2 The grain of the valley 9"]
+    contents = [(72, 700 - 14 * n, 11, text) for n, text in enumerate(said)]
+    found = read(pdf_of([shown(contents), paragraphs(PROSE + "\nThey came in 1849")]))
+    assert found.content.counts["contents_lines"] == 7
+    assert texts(found)[0].startswith("The miller") and texts(found)[-1].endswith("1849")
+
+
+def test_a_running_head_with_the_number_of_a_page_of_the_preface_goes(read):
+    pages = [paragraphs(PROSE) + b"\n" + shown([(72, 770, 9, f"On mills {n}")]) for n in ("ii", "iii", "iv", "v")]
+    assert sum("On mills" in text for text in texts(read(pdf_of(pages)))) == 1
+
+
 def test_a_numbered_heading_is_a_heading(read):
     found = read(pdf_of([shown([(72, 740, 18, "1. The wheel")]) + b"\n" + paragraphs(PROSE)]))
     assert (found.content.blocks[0].form, found.content.blocks[0].text) == ("heading", "1. The wheel")
