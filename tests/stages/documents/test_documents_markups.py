@@ -349,3 +349,27 @@ def test_an_identifier_that_is_no_name_breaks_no_paper_and_what_is_broken_stays_
     assert [block.text for block in found.blocks] == ["The mill.", "The race."]
     with pytest.raises(UnreadableError):
         read_paper(whole.replace("</p><p", "<p", 1).encode(), "tei")
+
+
+def test_a_ruled_table_with_empty_lines_between_its_rows_ends_at_its_last_rule():
+    text = (
+        "Mills\n=====\n\n:Author: Ada Miller\n\n===== =====\nname  price\n===== =====\nflour 3\n      euros\n\nbran  1\n"
+        "===== =====\n\nBack.\n"
+    )
+    found = read_rst(text)
+    rows = [block.text for block in found.blocks if block.form == "table"]
+    assert rows == ["name | price", "flour | 3 euros", "bran | 1"]
+    assert found.blocks[-1].text == "Back." and found.author == "Ada Miller"
+
+
+def test_an_asciidoc_title_in_quotes_opens_no_listing_and_a_macro_nobody_knows_gives_its_words():
+    text = (
+        '= Mills\nAda Miller <ada@mills.test>\n\n"The wheel" turns\n-----------------\n\nSee linkgit:git-log[1] and '
+        "term:stone[the stone].\n\n----\ncode\n----\n"
+    )
+    found = read_asciidoc(text)
+    assert [(block.form, block.text) for block in found.blocks] == [
+        ("heading", "Mills"), ("heading", '"The wheel" turns'), ("paragraph", "See git-log(1) and the stone."),
+        ("code", "code"),
+    ]  # fmt: skip
+    assert found.author == "Ada Miller"
