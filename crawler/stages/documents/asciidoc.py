@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from crawler.stages.documents.asciidoc_inline import Names, inline
 from crawler.stages.documents.model import Block, Content
+from crawler.stages.documents.said import plausible_author
 
-READER = "asciidoc-1"
+READER = "asciidoc-2"
 _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
 _UNDERLINES = "=-~^+"
 _ATTRIBUTE = re.compile(r":(!?[\w-]{1,60}!?):(?:[ \t]+(.*)|$)")
@@ -72,7 +73,8 @@ def read_asciidoc(text: str) -> Content:
         at = _step(lines, at, state)
     state.close()
     first = next((block.text for block in state.blocks if block.form == "heading"), "")
-    return Content(blocks=state.blocks, links=list(state.names.links), title=first, counts=state.counts)
+    author = plausible_author(state.author)
+    return Content(blocks=state.blocks, links=list(state.names.links), title=first, author=author, counts=state.counts)
 
 
 def _head(lines: list[str], state: _State) -> int:
@@ -136,7 +138,8 @@ def _is_underlined(lines: list[str], at: int, state: _State) -> bool:
     below = lines[at + 1] if at + 1 < len(lines) else ""
     if state.waiting or len(below) < 4 or below[0] not in _UNDERLINES or set(below) != {below[0]}:
         return False
-    return abs(len(below) - len(lines[at])) <= 2 and lines[at][0].isalnum()
+    title = lines[at]
+    return abs(len(below) - len(title)) <= 2 and title[0] not in " [.|/+" and any(map(str.isalnum, title))
 
 
 def _fenced(lines: list[str], at: int, fence: str, state: _State) -> int:

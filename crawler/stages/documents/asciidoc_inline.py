@@ -17,6 +17,8 @@ _SHOWN = re.compile(r"(?:kbd|btn|menu|stem|latexmath|asciimath):([^\s\[\]]{0,200
 _UNSHOWN = re.compile(
     r"(?:image|icon|indexterm|anchor):[^\s\[\]]{0,500}\[[^\]\n]{0,1000}\]|\(\(\([^()\n]{1,500}\)\)\)|\[\[[^\[\]\n]{1,300}\]\]"
 )
+_MACRO = re.compile(r"(?<![\w:/])[a-z][a-z0-9_-]{2,30}:([\w./-]{1,200})\[([^\]\n]{0,500})\]")
+"""A macro that an extension has added (`linkgit:git-log[1]`): its text, or its target with the number behind it."""
 _TERM = re.compile(r"\(\(([^()\n]{1,300})\)\)|indexterm2:\[([^\]\n]{1,300})\]")
 _ATTRIBUTE = re.compile(r"(?<!\\)\{([\w-]{1,60})\}")
 _ROLE = re.compile(r"\[[.#%\w -]{1,100}\](?=[#*_`]{1,2}\S)")
@@ -53,12 +55,18 @@ def inline(text: str, names: Names) -> str:
     text = _ATTRIBUTE.sub(words.attribute, text)
     text = _XREF.sub(words.xref, _LINK.sub(words.link, _UNSHOWN.sub("", _FOOTNOTE.sub(words.note, text))))
     text = _SHOWN.sub(lambda found: " > ".join(filter(None, (found[1], found[2]))), text)
+    text = _MACRO.sub(_of_macro, text)
     text = _TERM.sub(lambda found: found[1] or found[2], text)
     text = _ADDRESS.sub(words.address, text)
     text = _ROLE.sub("", text)
     for pattern in (_DOUBLE, _DOUBLE, _SINGLE, _SINGLE, _SHIFTED):
         text = pattern.sub(r"\2", text)
     return " ".join(words.whole(_ESCAPED.sub("", unescape(text))).split())
+
+
+def _of_macro(found: re.Match[str]) -> str:
+    said = found[2].strip()
+    return said if re.search(r"[^\W\d]", said) else f"{found[1]}({said})" if said else found[1]
 
 
 @dataclass(slots=True)

@@ -9,9 +9,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from crawler.stages.documents.joins import UNSPACED
 from crawler.stages.documents.model import MAX_CHARS, Block, UnreadableError
 from crawler.stages.documents.packed import check_pages
+from crawler.stages.text.joins import UNSPACED
 
 _WORDS, _SIGNS = 5, 12
 """Words, or signs of a script without spaces, from which a cell is prose."""

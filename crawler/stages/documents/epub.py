@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator
 from html import escape
 from typing import Any
@@ -17,12 +18,18 @@ from crawler.stages.documents.packed import Package, check_pages, local
 from crawler.stages.documents.said import plausible_author, plausible_title
 from crawler.stages.documents.xmp import state
 
-READER = "gristmill-epub-1"
+READER = "gristmill-epub-2"
 _CONTAINER = "META-INF/container.xml"
 _PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"})
 _FONTS = (b"http://www.idpf.org/2008/embedding", b"http://ns.adobe.com/pdf/enc#RC")
 """How fonts alone are obfuscated; any other encryption is that of a seller."""
 _DAY = re.compile(r"(\d{4})(-\d{2})?(-\d{2})?")
+_ENTRIES, _LINKED = 4, 0.7
+"""Links within the book, and their share of the letters, from which an element is a table of contents."""
+_INDEX, _BETWEEN = 30, 12
+"""Links of a chapter, and letters between two of them at most, by which it is an index."""
+_TITLE = 60
+"""Letters that a title has at most."""
 _FOR_USE = frozenset({"robots", "tdm-reservation", "tdm-policy"})
 
 
@@ -45,16 +52,17 @@ def read(body: bytes, _wanted: dict[str, Any]) -> Iterator[Facts | Content]:
     locked = package.read("META-INF/encryption.xml") or b""
     if locked.count(b"EncryptionMethod ") > sum(map(locked.count, _FONTS)):
         raise UnreadableError("encrypted", "its chapters are encrypted")
-    chapters = "".join(map(_chapter, pages))
+    counts: Counter[str] = Counter()
+    chapters = "".join(_chapter(page, counts) for page in pages)
     if not chapters:
         raise UnreadableError("broken_document", "its spine names no chapter that is there")
     if len(chapters) > 5 * MAX_CHARS:
         raise UnreadableError("too_large", f"{len(chapters):,} characters of HTML")
     head = f"<head><title>{escape(facts.title)}</title></head>"
     html = f'<html lang="{escape(facts.language, quote=True)}">{head}<body>{chapters}</body></html>'
-    broken = len(spine) - len(parts)
-    check_pages(broken, len(spine))
-    yield Content(html=html, counts={"broken_pages": broken} if broken else {})
+    counts["broken_pages"] = len(spine) - len(parts)
+    check_pages(counts["broken_pages"], len(spine))
+    yield Content(html=html, counts={name: count for name, count in counts.items() if count})
 
 
 def _place(package: Package) -> str:
@@ -117,15 +125,66 @@ def _statements(page: Any) -> list[tuple[str, str]]:
     return [one for one in named if one[0] in _FOR_USE]
 
 
-def _chapter(page: Any) -> str:
-    """What stands in the body, its names without a namespace; links within the book lead nowhere and go."""
+def _chapter(page: Any, counts: Counter[str]) -> str:
+    """What stands in the body, its names without a namespace; links within the book lead nowhere and go.
+
+    Its contents and indexes go, too. counts: `contents_lines` are their entries.
+    """
     body = None if page is None else next((e for e in page.iter(etree.Element) if local(e) == "body"), None)
     if body is None:
         return ""
     for element in body.iter(etree.Element):
         element.tag = local(element)
-        if (href := element.get("href")) is not None and not str(href).lower().startswith(("http://", "https://")):
+    counts["contents_lines"] += _without_contents(body)
+    for element in body.iter(etree.Element):
+        if _leads_within(element):
             del element.attrib["href"]
     etree.cleanup_namespaces(body)
     body.tag, body.tail = "div", None
-    return str(etree.tostring(body, encoding="unicode", method="html"))
+    return str(etree.tostring(body, encoding="unicode", method="html")) if "".join(body.itertext()).strip() else ""
+
+
+def _leads_within(element: Any) -> bool:
+    href = element.get("href")
+    return href is not None and not str(href).lower().startswith(("http://", "https://"))
+
+
+def _without_contents(body: Any) -> int:
+    """Take out what is a table of contents or an index; how many entries it had.
+
+    Nearly all letters of an element stand in links within the book, or a chapter is links with few words between them.
+    A chapter goes with them if no more than a title is left.
+    """
+    letters, links, linked = dict[Any, int](), dict[Any, int](), dict[Any, int]()
+    for element in reversed(list(body.iter(etree.Element))):
+        inner = [child for child in element if child in letters]
+        texts = (element.text or "", *(child.tail or "" for child in element))
+        letters[element] = sum(sum(map(str.isalpha, text)) for text in texts) + sum(letters[child] for child in inner)
+        is_link = element.tag == "a" and _leads_within(element)
+        links[element] = 1 if is_link else sum(links[child] for child in inner)
+        linked[element] = letters[element] if is_link else sum(linked[child] for child in inner)
+    entries, gone, waiting = 0, 0, [*body]
+    while waiting:
+        element = waiting.pop()
+        if links.get(element, 0) < _ENTRIES:
+            continue
+        beside = letters[element] - linked[element]
+        if linked[element] >= _LINKED * letters[element] > 0 and beside <= _TITLE:
+            entries, gone = entries + links[element], gone + letters[element]
+            _drop(element)
+        else:
+            waiting += element
+    is_index = links[body] - entries >= _INDEX and letters[body] - linked[body] <= _BETWEEN * (links[body] - entries)
+    if is_index or (entries and letters[body] - gone < _TITLE):
+        body.clear()
+        return links[body]
+    return entries
+
+
+def _drop(element: Any) -> None:
+    parent, before = element.getparent(), element.getprevious()
+    if element.tail and before is not None:
+        before.tail = (before.tail or "") + element.tail
+    elif element.tail:
+        parent.text = (parent.text or "") + element.tail
+    parent.remove(element)

@@ -17,6 +17,8 @@ _BAND = 4.0
 """Points within which two heights are the same."""
 _NUMBER = re.compile(r"\d+")
 _ROMAN = re.compile(r"[ivxlcdm]{1,8}", re.IGNORECASE)
+_FOLIO = re.compile(r"(?<=\s)[ivxlc]{1,8}$|^[ivxlc]{1,8}(?=\s)")
+"""The number of a page of the preface beside the running head."""
 _ALONE = re.compile(r"[\W_]*(?:#|page|seite|p\.|s\.|of|von|/|\s)*#(?:[\W_]|#|of|von|de|sur|di)*", re.IGNORECASE)
 """A line of page numbers alone."""
 
@@ -59,7 +61,7 @@ def _keys(line: Line) -> list[tuple[str, int]]:
 
 
 def _masked(text: str) -> str:
-    return "#" if _ROMAN.fullmatch(text) else _NUMBER.sub("#", text.casefold())
+    return "#" if _ROMAN.fullmatch(text) else _NUMBER.sub("#", _FOLIO.sub("#", text).casefold())
 
 
 def _is_repeated(line: Line, places: dict[tuple[str, int], set[int]]) -> bool:

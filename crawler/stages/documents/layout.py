@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from crawler.stages.documents.joins import joined, words_of
 from crawler.stages.documents.line import Line
 from crawler.stages.documents.model import Block
 from crawler.stages.documents.rows import is_rtl
+from crawler.stages.text.joins import joined, words_of
 
 _SAME_SIZE = 0.12
 _ROOM = 1.3
@@ -23,6 +23,10 @@ _ROOM = 1.3
 _RUN = 2.2
 _INDENT = 0.7
 """Of the size of the letters."""
+_TYPED = 0.6
+"""Share of letters of one width from which they are no sign of code."""
+_BLANK, _FURTHEST = 4.0, 60
+"""Of the size of the letters: room between two lines of one listing at most; columns of indentation at most."""
 _LARGER, _SMALLER = 1.15, 0.92
 _HEADING_CHARS, _BOLD_WORDS = 250, 15
 _BULLET = re.compile(r"[•◦▪▫–—‣●○■□∙·*\-]\s+\S|[•◦▪‣●○■□∙]\S")
@@ -38,6 +42,7 @@ class _Paragraph:
     left: float
     is_item: bool = False
     note: bool = False
+    is_code: bool = False
 
     @property
     def size(self) -> float:
@@ -54,6 +59,7 @@ def blocks_of(pages: list[list[Line]]) -> list[Block]:
     if not lines:
         return []
     body = _usual_size(lines)
+    _mark_code(pages)
     known = words_of(line.text for line in lines)
     order: list[_Paragraph] = []
     waiting: list[_Paragraph] = []
@@ -72,6 +78,18 @@ def blocks_of(pages: list[list[Line]]) -> list[Block]:
     order += waiting
     sizes = _heading_sizes(order, body)
     return [_block(one, body, sizes, known) for one in order]
+
+
+def _mark_code(pages: list[list[Line]]) -> None:
+    """Of lines in letters of one width those that follow each other are a listing; a text that is typed so has none."""
+    letters = [(len(line.text), line.mono) for page in pages for line in page]
+    is_typed = sum(size for size, mono in letters if mono) > _TYPED * sum(size for size, _ in letters)
+    for page in pages:
+        mono = [line.mono and not is_typed for line in page]
+        for number, line in enumerate(page):
+            line.mono = (
+                mono[number] and (mono[max(0, number - 1) : number] + mono[number + 1 : number + 2]).count(True) > 0
+            )
 
 
 def _usual_size(lines: list[Line]) -> float:
@@ -111,9 +129,11 @@ def _paragraphs(run: list[Line]) -> list[_Paragraph]:
     for line in run:
         last = found[-1].lines[-1] if found else None
         in_list = bool(found) and found[-1].is_item
-        is_item = _is_item(line, last, in_list, right)
-        if last is None or is_item or _begins(found[-1], line, usual):
-            found.append(_Paragraph([line], right, left, is_item))
+        is_item = not line.mono and _is_item(line, last, in_list, right)
+        if line.mono and last is not None and last.mono:
+            found[-1].lines.append(line)
+        elif last is None or is_item or line.mono != last.mono or _begins(found[-1], line, usual):
+            found.append(_Paragraph([line], right, left, is_item, is_code=line.mono))
         else:
             found[-1].lines.append(line)
     return found
@@ -172,6 +192,8 @@ def _had_room(last: Line, line: Line, right: float) -> bool:
 def _goes_on(last: _Paragraph, line: _Paragraph) -> bool:
     """True where a paragraph goes on in another column or on another page."""
     end, begin = last.lines[-1], line.lines[0]
+    if last.is_code or line.is_code:
+        return last.is_code and line.is_code and (end.page != begin.page or 0 < end.y - begin.y < _BLANK * end.size)
     if end.broken:
         return True
     if end.page == begin.page and end.y > begin.y and min(end.x1, begin.x1) > max(end.x0, begin.x0):
@@ -218,7 +240,27 @@ def _heading_sizes(order: list[_Paragraph], body: float) -> list[float]:
     return sorted(sizes, reverse=True)[:6]
 
 
+def _code(lines: list[Line]) -> str:
+    """The lines of a listing, indented as they stand, with an empty one where there is room for it."""
+    width = median((line.x1 - line.x0) / max(len(line.text), 1) for line in lines) or 1.0
+    lefts: dict[int, float] = {}
+    for line in lines:
+        lefts[line.page] = min(line.x0, lefts.get(line.page, line.x0))
+    pitch = median([a.y - b.y for a, b in pairwise(lines) if a.page == b.page and a.y > b.y] or [0.0])
+    written: list[str] = []
+    for number, line in enumerate(lines):
+        last = lines[number - 1] if number else line
+        if last.page == line.page and last.y - line.y > _ROOM * pitch > 0:
+            written.append("")
+        written.append(
+            " " * min(round((line.x0 - lefts[line.page]) / width), _FURTHEST) + line.text + "-" * line.broken
+        )
+    return "\n".join(written)
+
+
 def _block(one: _Paragraph, body: float, sizes: list[float], known: Counter[str]) -> Block:
+    if one.is_code:
+        return Block("code", _code(one.lines))
     text = one.lines[0].text
     for last, line in pairwise(one.lines):
         text = joined(text, line.text, last.broken, known)

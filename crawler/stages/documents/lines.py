@@ -29,6 +29,15 @@ _TILT = 0.1
 _MOST_ODD = 0.5
 """Share of a line's characters (sampled) without a letter in Unicode, from which the line says nothing."""
 BOLD = 600
+_NAME, _FIXED_PITCH = 128, 1
+"""Bytes of a font's name that are looked at, and the flag of its descriptor (ISO 32000-1, table 123)."""
+_MONO = re.compile(
+    rb"mono(?!type|tone)|courier|consol|menlo|typewriter|\bcmtt|(?:^|\+)(?:ec|sf|lm|la|t1|zi4|tx|ul)?tt[a-z]{0,3}\d"
+    rb"|inconsolata|andale|fixed|letter ?gothic|source ?code|fira ?code|lucida ?(?:console|sans ?typewriter)"
+    rb"|nimbusmon|pcr[rb]8|txtt",
+    re.IGNORECASE,
+)
+"""Names of such fonts: programs for TeX do not say it by the flag."""
 RESTORED = "restored_spaces"
 """Name of a count: where one page lacked spaces, the pages after it are looked at whole."""
 
@@ -63,6 +72,12 @@ class _Page:
         c.FPDFText_GetLooseCharBox(self.text, index, rect)
         (ax, ay), (bx, by) = self.shown(rect.left, rect.bottom), self.shown(rect.right, rect.top)
         return min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)
+
+    def is_mono(self, index: int) -> bool:
+        """True for a character of a font whose letters are of one width, as its name or its own statement says."""
+        name, flags = ctypes.create_string_buffer(_NAME), ctypes.c_int()
+        size = c.FPDFText_GetFontInfo(self.text, index, name, _NAME, flags)
+        return size > 0 and (bool(flags.value & _FIXED_PITCH) or _MONO.search(name.raw[:size]) is not None)
 
 
 def lines_of(page: Any, text: Any, number: int, counts: Counter[str]) -> list[Line]:
@@ -127,6 +142,7 @@ def _line(page: _Page, whole: str, span: tuple[int, int], counts: Counter[str]) 
         min(y, other_y) if abs(other_y - y) < height / 2 else y,
         height,
         bold=all(c.FPDFText_GetFontWeight(page.text, index) >= BOLD for index in (first, last)),
+        mono=all(page.is_mono(index) for index in (first, indices[len(indices) // 2], last)),
     )
 
 

@@ -12,7 +12,7 @@ from html import unescape
 from crawler.stages.documents.kept import Kept
 from crawler.stages.documents.model import Block, Content
 
-READER = "markdown-1"
+READER = "markdown-2"
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
 _CLOSING = re.compile(r"[ \t]+#{1,20}[ \t]*$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
@@ -21,9 +21,12 @@ _FENCE = re.compile(r" {0,3}(`{3,40}|~{3,40})")
 _ITEM = re.compile(r"[ \t]{0,40}(?:([-*+])|(\d{1,9}[.)]))[ \t]{1,4}(?=\S)")
 _QUOTE = re.compile(r" {0,3}>[ \t]?")
 _DELIMITER = re.compile(r" {0,3}\|?[ \t]*:?-{1,200}:?[ \t]*(?:\|[ \t]*:?-{1,200}:?[ \t]*){0,200}\|?[ \t]*$")
-_DEFINITION = re.compile(r" {0,3}\[([^\]\n]{1,200})\]:[ \t]*<?([^\s>]{1,2000})>?")
+_DEFINITION = re.compile(r" {0,3}\[(?!\^)([^\]\n]{1,200})\]:[ \t]*<?([^\s>]{1,2000})>?")
+_NOTE = re.compile(r" {0,3}\[\^[^\]\s]{1,100}\]:[ \t]+")
+_NOTE_SIGN = re.compile(r"\[\^[^\]\s]{1,100}\]")
+_COMMENT = re.compile(r" {0,3}<!--")
 _IMAGE = re.compile(r"!\[([^\]\n]{0,500})\](?:\([^()\n]{0,2000}\)|\[[^\]\n]{0,200}\])")
-_LINK = re.compile(r"\[([^\[\]\n]{1,1000})\]\(<?([^\s()<>]{0,2000})>?(?:[ \t]+[\"'][^\"'\n]{0,500}[\"'])?\)")
+_LINK = re.compile(r"\[([^\[\]\n]{0,1000})\]\(<?([^\s()<>]{0,2000})>?(?:[ \t]+[\"'][^\"'\n]{0,500}[\"'])?\)")
 _REFERENCE = re.compile(r"\[([^\[\]\n]{1,500})\](?:\[([^\[\]\n]{0,200})\])?")
 _AUTOMATIC = re.compile(r"<((?:https?|ftp)://[^\s<>]{1,2000})>")
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]{0,30}(?:[ \t\n][^<>]{0,1000})?/?>|<!--[^<>]{0,5000}-->")
@@ -44,6 +47,8 @@ class _State:
     form: str = "paragraph"
     sign: str = ""
     role: str = ""
+    columns: list[int] = field(default_factory=list)
+    """Where the text of each item begins in which the line stands, from the outermost."""
 
     def close(self) -> None:
         """What has been read so far is a block."""
@@ -75,26 +80,59 @@ def read_markdown(text: str) -> Content:
 
 
 def _read(lines: list[str], state: _State) -> None:
-    fence = ""
+    fence, indent = "", 0
     code: list[str] = []
-    for number, line in enumerate(lines):
-        if fence:
+    in_comment = False
+    for number, raw in enumerate(lines):
+        line = raw if fence or code else _within(raw, state)
+        if in_comment or (not fence and not code and _COMMENT.match(line)):
+            in_comment, behind = _after_comment(line)
+            if behind.strip():
+                _line(behind, state)
+        elif fence:
             if line.strip().startswith(fence) and not line.strip().strip(fence[0]):
                 _listing(code, state)
                 fence, code = "", []
             else:
-                code.append(line)
-        elif found := _FENCE.match(line):
+                inner = _dedented(line, state)
+                code.append(inner[min(indent, len(inner) - len(inner.lstrip(" "))) :])
+        elif found := None if code else _FENCE.match(line):
             state.close()
-            fence = found[1]
-        elif (line.startswith("    ") or line.startswith("\t")) and not state.waiting:
-            code.append(line[4:] if line.startswith("    ") else line[1:])
-            if not (number + 1 < len(lines) and lines[number + 1].startswith(("    ", "\t"))):
+            fence, indent = found[1], len(line) - len(line.lstrip(" "))
+        elif code or (line.startswith("    ") and not state.waiting):
+            inner = _dedented(line, state) if code else line
+            code.append(inner[4:])
+            after = lines[number + 1].expandtabs(4) if number + 1 < len(lines) else ""
+            if not after.startswith(" " * (4 + (state.columns[-1] if state.columns else 0))):
                 _listing(code, state)
                 code = []
         else:
             _line(line, state)
     _listing(code, state)
+
+
+def _within(raw: str, state: _State) -> str:
+    """The line as it stands within the items of lists that it belongs to, whose columns the state has."""
+    blanks = len(raw) - len(raw.lstrip(" \t"))
+    line = raw[:blanks].expandtabs(4) + raw[blanks:]
+    indent = len(line) - len(line.lstrip(" "))
+    if line.strip() and (not state.waiting or indent or _ITEM.match(line)):
+        while state.columns and indent < state.columns[-1]:
+            state.columns.pop()
+    return line[min(indent, state.columns[-1]) :] if state.columns else line
+
+
+def _dedented(raw: str, state: _State) -> str:
+    """A line of code without the columns of the item that it belongs to."""
+    line = raw.expandtabs(4) if raw.startswith((" ", "\t")) else raw
+    column = min(len(line) - len(line.lstrip(" ")), state.columns[-1] if state.columns else 0)
+    return line[column:]
+
+
+def _after_comment(line: str) -> tuple[bool, str]:
+    """Whether a comment of HTML goes on in the next line, and what stands behind its end."""
+    _, end, behind = line.partition("-->")
+    return not end, behind
 
 
 def _listing(code: list[str], state: _State) -> None:
@@ -105,6 +143,11 @@ def _listing(code: list[str], state: _State) -> None:
 def _line(line: str, state: _State) -> None:
     if not line.strip() or _DEFINITION.match(line):
         state.close()
+        return
+    if note := _NOTE.match(line):
+        state.close()
+        state.role, line = "footnote", line[note.end() :]
+        state.waiting.append(line.strip())
         return
     if heading := _HEADING.match(line):
         state.heading(_CLOSING.sub("", line[heading.end() :]), len(heading[1]))
@@ -129,8 +172,9 @@ def _flowing(line: str, state: _State) -> None:
     if item or line.count("|") >= 2:
         state.close()
     if item:
+        state.columns.append((state.columns[-1] if state.columns else 0) + item.end())
         state.form, state.sign, line = "list", f"{item[2] or '-'} ", line[item.end() :]
-    state.role = "quotation" if quoted or state.role else ""
+    state.role = "quotation" if quoted else state.role
     if not item and line.count("|") >= 2:
         state.form = "table"
         cells = (cell.strip() for cell in line.strip().strip("|").split("|"))
@@ -149,14 +193,14 @@ def inline(text: str, state: _State) -> str:
         return found[1]
 
     def reference(found: re.Match[str]) -> str:
-        target = state.targets.get(_name(found[2] or found[1]))
+        target = state.targets.get(_name(kept.whole(found[2] or found[1])))
         if target is None:
             return found[0]
         state.links.setdefault(target)
         return found[1]
 
     text = _CODE.sub(lambda found: kept.keep(found[2]), text.replace("\ue000", "").replace("\ue001", ""))
-    text = _LINK.sub(link, _IMAGE.sub("", text))
+    text = _LINK.sub(link, _IMAGE.sub("", _NOTE_SIGN.sub("", text)))
     text = _REFERENCE.sub(reference, text)
     text = _AUTOMATIC.sub(lambda found: state.links.setdefault(found[1]) or found[1], text)
     text = _TAG.sub("", text)
@@ -167,4 +211,4 @@ def inline(text: str, state: _State) -> str:
 
 
 def _name(label: str) -> str:
-    return " ".join(label.split()).casefold()
+    return " ".join(label.replace("`", "").split()).casefold()

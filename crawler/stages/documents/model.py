@@ -76,6 +76,7 @@ class Content:
     html: str = ""
     links: list[str] = field(default_factory=list)
     title: str = ""
+    author: str = ""
     counts: dict[str, int] = field(default_factory=dict)
 
 

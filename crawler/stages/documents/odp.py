@@ -11,9 +11,10 @@ from typing import Any
 
 from crawler.stages.documents.model import Block, Content, Facts, check_number
 from crawler.stages.documents.odt import TextReader, parts_of
+from crawler.stages.documents.odt_styles import styles_in
 from crawler.stages.documents.packed import local
 
-READER = "gristmill-odp-1"
+READER = "gristmill-odp-2"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _SHOW = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
 _EDGES = frozenset({"header", "footer", "date-time", "page-number", "page", "handout"})
@@ -24,7 +25,8 @@ def read(body: bytes, wanted: dict[str, Any]) -> Iterator[Facts | Content]:
     facts, slides, hidden = parts_of(body, READER, "presentation", "page")
     yield facts
     check_number(facts, wanted, "slides")
-    reader, counts = TextReader(), Counter[str]()
+    styles = styles_in(slides[0].getroottree().getroot()) if slides else None
+    reader, counts = TextReader(styles), Counter[str]()
     blocks: list[Block] = []
     for number, slide in enumerate(slides, 1):
         if slide.get(f"{_DRAW}style-name") in hidden:
@@ -46,7 +48,7 @@ def _slide(reader: TextReader, slide: Any) -> Iterator[Block]:
         if local(shape) == "notes":
             notes += (b for frame in shape if frame.get(f"{_SHOW}class") == "notes" for b in reader.blocks([frame]))
         elif (kind := str(shape.get(f"{_SHOW}class", ""))) == "title":
-            text = " ".join(block.text for block in reader.blocks([shape]))
+            text = " ".join(" ".join(block.text.split()) for block in reader.blocks([shape]))
             titles += [Block("heading", text, 2)] if text else []
         elif kind not in _EDGES:
             rest += reader.blocks([shape])

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from lxml import etree
 
 from crawler.stages.documents.model import Block, Content, Facts, UnreadableError
+from crawler.stages.documents.numbering import BULLET, written
 from crawler.stages.documents.packed import local
+from crawler.stages.text.shifted import lowered, raised
 
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
@@ -48,8 +50,8 @@ def _names(words: str) -> frozenset[str]:
 
 
 _JATS = _Vocabulary(
-    "jats-1",
-    roots=_names("front body back sub-article response"),
+    "jats-2",
+    roots=_names("front body back floats-group sub-article response"),
     sections=_names("sec app ack abstract trans-abstract glossary notes boxed-text"),
     heads=_names("title article-title label-title"),
     texts=_names("p verse-line attrib speaker term def-head"),
@@ -69,11 +71,11 @@ _JATS = _Vocabulary(
     breaks=_names("break"),
 )
 _TEI = _Vocabulary(
-    "tei-1",
+    "tei-2",
     roots=_names("text"),
     sections=_names("div div1 div2 div3 div4 div5 div6 div7"),
     heads=_names("head docTitle"),
-    texts=_names("p ab speaker stage byline dateline opener closer salute signed trailer epigraph docImprint"),
+    texts=_names("p ab label speaker stage byline dateline opener closer salute signed trailer docImprint"),
     items=_names("item"),
     captions=_names("figDesc"),
     quotes=_names("quote cit"),
@@ -88,6 +90,10 @@ _OF_KIND = {"jats": _JATS, "tei": _TEI}
 _OF_NAMES = frozenset({etree.ErrorTypes.DTD_XMLID_VALUE, etree.ErrorTypes.DTD_ID_REDEFINED})
 _ONLY_IN_CHOICE = frozenset({"sic", "orig", "abbr"})
 _ROW, _CELLS = frozenset({"tr", "row"}), frozenset({"td", "th", "cell"})
+_ORDERED = {
+    "order": "decimal", "ordered": "decimal", "numbered": "decimal", "alpha-lower": "letter", "alpha-upper": "LETTER",
+    "roman-lower": "roman", "roman-upper": "ROMAN",
+}  # fmt: skip
 _TABLES = frozenset({"table", "array"})
 
 
@@ -155,7 +161,7 @@ def _of_jats(root: Any, reader: str) -> Facts:
     facts.author = ", ".join(filter(None, (" ".join(filter(None, name)) for name in names)))
     for day in _all(meta, "pub-date"):
         said = "-".join(_text_of(_first(day, part)).zfill(2) for part in ("year", "month", "day"))
-        facts.date = facts.date or (said if _DAY.fullmatch(said) else "")
+        facts.date = facts.date or (said if _DAY.fullmatch(said) and "-00" not in said else "")
     for element in _all(meta, "license", "license_ref"):
         addresses = " ".join(str(one.get(_XLINK, "")) for one in element.iter(etree.Element))
         _licence(facts, f"{addresses} {_text_of(element)}", _text_of(element))
@@ -186,6 +192,26 @@ def _licence(facts: Facts, said: str, text: str) -> None:
         facts.metas.append(("rights", text[:1_000]))
 
 
+def _shift(element: Any, name: str) -> Callable[[str], str] | None:
+    """How what stands above or below the line is written; None for what stands on it."""
+    said = str(element.get("rend", "")) if name == "hi" else name
+    if said in {"sup", "superscript", "super"}:
+        return raised
+    return lowered if said in {"sub", "subscript"} else None
+
+
+def _mark(item: Any) -> str:
+    """What stands before an item: its own label, or its number in an ordered list, else a sign."""
+    own = next((_text_of(one) for one in item if local(one) == "label"), "")
+    parent = item.getparent()
+    said = "" if parent is None else str(parent.get("list-type") or parent.get("rend") or parent.get("type") or "")
+    form = _ORDERED.get(said.split(" ")[0])
+    if own or form is None:
+        return own or BULLET
+    before = sum(local(one) == local(item) for one in item.itersiblings(preceding=True))
+    return f"{written(before + 1, form)}."
+
+
 class _Walker:
     """Walks the body of one paper."""
 
@@ -201,40 +227,67 @@ class _Walker:
         if text := _text_of(_first(root, "article-meta", "article-title")):
             yield Block("heading", text, 1)
 
-    def blocks(self, parent: Any, level: int, role: str = "") -> Iterator[Block]:  # noqa: C901, PLR0912  # one for each form
+    def blocks(self, parent: Any, level: int, role: str = "") -> Iterator[Block]:
         """What stands within an element. level: of the headings of its sections."""
         words = self._words
-        if parent.text and parent.text.strip() and local(parent) in words.items | words.quotes | words.notes:
-            yield from self._paragraph(parent, role)  # text without a paragraph
+        if local(parent) in words.items | words.quotes | words.notes:
+            yield from self._mixed(parent, level, role)
             return
         for element in parent:
-            name = local(element)
-            if name in words.counted:
-                self.counts[words.counted[name]] += 1
-            elif name in words.left_out or name == "title-group" or not name:
-                continue
-            elif name in words.heads:
-                yield from self._heading(element, level)
-            elif name in words.texts:
-                yield from self._paragraph(element, role)
-            elif name in words.verses or name == "l":
-                yield from self._verse(element, level, role)
-            elif name in words.codes:
-                if text := "".join(element.itertext()).strip("\n").rstrip():
-                    yield Block("code", text)
-            elif name in words.captions:
-                yield from (b._replace(form="caption") for b in self.blocks(element, level, role) if b.text)
-            elif name in words.items:
-                yield from self._item(element, level, role)
-            elif name in _TABLES:
-                yield from self._rows(element)
-            elif name in words.notes:
-                self._note(element)
-                pending, self._pending = self._pending, []
-                yield from pending
+            yield from self._element(element, level, role)
+
+    def _mixed(self, parent: Any, level: int, role: str) -> Iterator[Block]:
+        """What may hold words as well as paragraphs and lists: words that stand together are a paragraph."""
+        pieces = [parent.text or ""]
+        for element in parent:
+            if self._is_block(element):
+                yield from self._words_of(pieces, role)
+                yield from self._element(element, level, role)
+                pieces = []
             else:
-                deeper = level + (name in words.sections)
-                yield from self.blocks(element, min(deeper, 6), "quotation" if name in words.quotes else role)
+                pieces += self._inline(element)
+            pieces.append(element.tail or "")
+        yield from self._words_of(pieces, role)
+
+    def _words_of(self, pieces: list[str], role: str) -> Iterator[Block]:
+        if text := " ".join("".join(pieces).split()):
+            yield Block("paragraph", text, role=role)
+        yield from self._waiting()
+
+    def _is_block(self, element: Any) -> bool:
+        words, name = self._words, local(element)
+        if name in words.notes or name in words.left_out or name in words.counted:
+            return False
+        own = words.texts | words.items | words.verses | words.codes | words.quotes | words.heads | _TABLES
+        return any(local(one) in own for one in element.iter(etree.Element))
+
+    def _element(self, element: Any, level: int, role: str) -> Iterator[Block]:  # noqa: C901  # one for each form
+        words, name = self._words, local(element)
+        if name in words.counted:
+            self.counts[words.counted[name]] += 1
+        elif name in words.left_out or name == "title-group" or not name:
+            return
+        elif name in words.heads:
+            yield from self._heading(element, level)
+        elif name in words.texts:
+            yield from self._paragraph(element, role)
+        elif name in words.verses or name == "l":
+            yield from self._verse(element, level, role)
+        elif name in words.codes:
+            if text := "".join(element.itertext()).strip("\n").rstrip():
+                yield Block("code", text)
+        elif name in words.captions:
+            yield from (b._replace(form="caption") for b in self.blocks(element, level, role) if b.text)
+        elif name in words.items:
+            yield from self._item(element, level, role)
+        elif name in _TABLES:
+            yield from self._rows(element)
+        elif name in words.notes:
+            self._note(element)
+            yield from self._waiting()
+        else:
+            deeper = level + (name in words.sections)
+            yield from self.blocks(element, min(deeper, 6), "quotation" if name in words.quotes else role)
 
     def _heading(self, element: Any, level: int) -> Iterator[Block]:
         if text := self._flat(element):
@@ -256,7 +309,7 @@ class _Walker:
     def _item(self, element: Any, level: int, role: str) -> Iterator[Block]:
         for number, block in enumerate(self.blocks(element, level, role)):
             is_first = number == 0 and block.form == "paragraph"
-            yield Block("list", f"- {block.text}", role=block.role) if is_first else block
+            yield Block("list", f"{_mark(element)} {block.text}", role=block.role) if is_first else block
 
     def _verse(self, element: Any, level: int, role: str) -> Iterator[Block]:
         if local(element) == "l":
@@ -286,24 +339,27 @@ class _Walker:
         self._pending = [*outer, *(block._replace(form="paragraph", level=0, role="footnote") for block in inner)]
 
     def _texts(self, parent: Any) -> Iterator[str]:
-        words = self._words
         yield parent.text or ""
         for element in parent:
-            name = local(element)
-            if name in words.breaks:
-                yield "" if element.get("break") == "no" else " "
-            elif name in words.counted:
-                self.counts[words.counted[name]] += 1
-            elif name in words.notes:
-                self._note(element)
-            elif self._is_shown(element, name):
-                if (url := str(element.get(_XLINK) or element.get("target") or "")).startswith(("http://", "https://")):
-                    self.links.setdefault(url)
-                apart = " " if name in words.texts or name in words.items or name in _CELLS else ""
-                yield apart
-                yield from self._texts(element)
-                yield apart
+            yield from self._inline(element)
             yield element.tail or ""
+
+    def _inline(self, element: Any) -> Iterator[str]:
+        words, name = self._words, local(element)
+        if name in words.breaks:
+            yield "" if element.get("break") == "no" else " "
+        elif name in words.counted:
+            self.counts[words.counted[name]] += 1
+        elif name in words.notes:
+            self._note(element)
+        elif self._is_shown(element, name):
+            if (url := str(element.get(_XLINK) or element.get("target") or "")).startswith(("http://", "https://")):
+                self.links.setdefault(url)
+            apart = " " if name in words.texts or name in words.items or name in _CELLS else ""
+            shift = _shift(element, name)
+            yield apart
+            yield from self._texts(element) if shift is None else [shift("".join(self._texts(element)))]
+            yield apart
 
     def _is_shown(self, element: Any, name: str) -> bool:
         """False for what is left out, and for marks of references and notes above the line."""

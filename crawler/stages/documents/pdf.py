@@ -36,6 +36,10 @@ _COPY_BIT = 1 << 4
 _TAIL = 4_096
 _FEW = 20
 """Characters under which a page has no text of its own: a page number, a stamp."""
+_CHAPTER = re.compile(r"\S.{1,200} (?:\d{1,4}|[ivxlc]{1,6})")
+"""A chapter and its page."""
+_ENTRIES, _CONTENTS = 4, 0.3
+"""Entries with dots, and their share of a page's lines, from which the page is one of contents."""
 _SCANNED = 0.5
 """Share of a page that images cover, and of the pages that are such: beyond it the file is one of pictures."""
 _GARBLED = 0.3
@@ -128,8 +132,9 @@ def _content(pdf: pypdfium2.PdfDocument, facts: Facts, max_links: int) -> Conten
             raise UnreadableError("too_large", f"more than {MAX_CHARS:,} characters before page {number + 2}")
     _check(pages, counts, facts)
     pages, counts["running_lines"] = without_heads(pages)
-    counts["contents_lines"] = sum(map(_is_of_contents, (line for page in pages for line in page)))
-    pages = [[line for line in page if not _is_of_contents(line)] for page in pages]
+    size = sum(map(len, pages))
+    pages = [*map(_without_contents, pages)]
+    counts["contents_lines"] = size - sum(map(len, pages))
     blocks = blocks_of(pages)
     title = "" if facts.title else next((b.text for b in blocks[:3] if b.form == "heading" and b.level == 1), "")
     return Content(blocks=blocks, links=list(links), title=title, counts={n: k for n, k in counts.items() if k})
@@ -138,6 +143,14 @@ def _content(pdf: pypdfium2.PdfDocument, facts: Facts, max_links: int) -> Conten
 def _is_of_contents(line: Line) -> bool:
     """True for an entry of a table of contents, which points at a page by a row of dots."""
     return _LEADERS.search(line.text[-300:]) is not None
+
+
+def _without_contents(page: list[Line]) -> list[Line]:
+    """A page without entries of a table of contents; where they are most of it, those of chapters have no dots."""
+    kept = [line for line in page if not _is_of_contents(line)]
+    if len(page) - len(kept) < max(_ENTRIES, _CONTENTS * len(page)):
+        return kept
+    return [line for line in kept if not _CHAPTER.fullmatch(line.text)]
 
 
 def _page(

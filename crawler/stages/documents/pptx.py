@@ -9,18 +9,22 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from crawler.stages.documents.listings import lines
 from crawler.stages.documents.model import MAX_CHARS, Block, Content, Facts, UnreadableError, check_number
+from crawler.stages.documents.numbering import BULLET, Count, Level
 from crawler.stages.documents.ooxml import Target, addresses, facts_of, of_kind, targets
 from crawler.stages.documents.packed import Package, check_pages, local
 
-READER = "gristmill-pptx-1"
+READER = "gristmill-pptx-2"
 _MAIN = "ppt/presentation.xml"
 _TITLES = frozenset({"title", "ctrTitle"})
 _EDGES = frozenset({"dt", "ftr", "hdr", "sldNum", "sldImg"})
 _BODIES = frozenset({"", "body", "obj"})
 """Types of placeholders whose paragraphs have bullets unless they say no."""
 _FIELDS = ("slidenum", "datetime")
-_BULLETS = frozenset({"buChar", "buAutoNum", "buBlip"})
+_BULLETS = frozenset({"buChar", "buBlip"})
+_FORMS = {"alphaLc": "letter", "alphaUc": "LETTER", "romanLc": "roman", "romanUc": "ROMAN"}
+_ENDS = {"ParenBoth": "({})", "ParenR": "{})", "Plain": "{}"}
 
 
 def read(body: bytes, wanted: dict[str, Any]) -> Iterator[Facts | Content]:
@@ -117,31 +121,33 @@ class _Reader:
         body = next((element for element in shape if local(element) == "txBody"), ())
         texts = [(p, text) for p in body if local(p) == "p" and (text := self._paragraph(p))]
         if kind in _TITLES and texts:
-            yield Block("heading", " ".join(text for _, text in texts), 2)
+            yield Block("heading", " ".join(" ".join(text for _, text in texts).split()), 2)
             return
+        numbers: dict[int, Level] = {}
+        count = Count(numbers)
         for paragraph, text in texts:
-            is_item = not is_notes and _has_bullet(paragraph, kind in _BODIES and len(texts) > 1)
-            yield Block("list", f"- {text}") if is_item else Block("paragraph", text)
+            mark = "" if is_notes else _mark(paragraph, kind in _BODIES and len(texts) > 1, numbers, count)
+            yield Block("list", f"{mark} {' '.join(text.split())}") if mark else Block("paragraph", text)
 
     def _paragraph(self, paragraph: Any) -> str:
         pieces: list[str] = []
         for run in paragraph:
             name = local(run)
             if name == "br":
-                pieces.append(" ")
+                pieces.append("\n")
             elif name in {"r", "fld"} and not str(run.get("type", "")).startswith(_FIELDS):
                 pieces += (element.text or "" for element in run if local(element) == "t")
                 for link in (element for element in run.iter() if local(element) == "hlinkClick"):
                     if url := self._web.get(_relation(link)):
                         self._links.setdefault(url)
-        return " ".join("".join(pieces).split())
+        return lines("".join(pieces))
 
     def _graphic(self, frame: Any) -> Iterator[Block]:
         for element in frame.iter():
             name = local(element)
             if name == "tr":
                 cells = [
-                    " ".join(filter(None, (self._paragraph(p) for p in cell.iter() if local(p) == "p")))
+                    " ".join(" ".join(self._paragraph(p) for p in cell.iter() if local(p) == "p").split())
                     for cell in element
                     if local(cell) == "tc"
                 ]
@@ -150,7 +156,7 @@ class _Reader:
             elif name == "relIds" and (data := self._relations.get(_relation(element, "dm"))) is not None:
                 root = self._package.page(data.place)
                 texts = () if root is None else (self._paragraph(p) for p in root.iter() if local(p) == "p")
-                yield from (Block("list", f"- {text}") for text in texts if text)
+                yield from (Block("list", f"- {' '.join(text.split())}") for text in texts if text)
             elif name == "chart":
                 self._counts["charts"] += 1
 
@@ -166,7 +172,22 @@ def _is_hidden(shape: Any) -> bool:
     return said is not None and said.get("hidden") in {"1", "true"}
 
 
-def _has_bullet(paragraph: Any, usual: bool) -> bool:
-    properties = next((element for element in paragraph if local(element) == "pPr"), ())
-    names = {local(element) for element in properties}
-    return bool(names & _BULLETS) or (usual and "buNone" not in names)
+def _mark(paragraph: Any, usual: bool, numbers: dict[int, Level], count: Count) -> str:
+    """What stands before an item of a list; "" for a paragraph. usual: it has a bullet where it says nothing.
+
+    numbers: what `count` knows of the levels; a paragraph without a number ends the lists at its level.
+    """
+    properties = next((element for element in paragraph if local(element) == "pPr"), None)
+    children = {local(element): element for element in (() if properties is None else properties)}
+    said = "" if properties is None else str(properties.get("lvl", ""))
+    level = int(said) if said.isascii() and said.isdigit() and len(said) < 2 else 0
+    if (numbered := children.get("buAutoNum")) is not None:
+        kind, first = str(numbered.get("type", "")), str(numbered.get("startAt", ""))
+        form = next((form for name, form in _FORMS.items() if kind.startswith(name)), "decimal")
+        sign = next((sign for name, sign in _ENDS.items() if kind.endswith(name)), "{}.")
+        start = int(first[:5]) if first.isascii() and first.isdigit() else 1
+        numbers[level] = Level(form, sign.format(f"%{level + 1}"), start)
+        return count.mark(level)
+    for deeper in [one for one in count.numbers if one >= level]:
+        del count.numbers[deeper]
+    return BULLET if not _BULLETS.isdisjoint(children) or (usual and "buNone" not in children) else ""

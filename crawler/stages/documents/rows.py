@@ -60,6 +60,7 @@ def _joined(row: list[Line]) -> Line:
         row[-1].broken,
         row[0].page,
         row[0].at,
+        all(piece.mono for piece in row),
     )
 
 

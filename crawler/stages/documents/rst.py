@@ -13,8 +13,9 @@ from itertools import takewhile
 from crawler.stages.documents.model import Block, Content
 from crawler.stages.documents.rst_inline import Names, inline, name_of
 from crawler.stages.documents.rst_tables import grid_rows, is_grid, is_ruled, ruled_rows
+from crawler.stages.documents.said import plausible_author
 
-READER = "rst-1"
+READER = "rst-2"
 _DEEPEST = 30
 _LINE = re.compile(r"([!-/:-@\[-`{-~])\1{1,500}\s*$")
 _BULLET = re.compile(r"[-*+•‣⁃](?:[ \t]+|$)")
@@ -62,7 +63,13 @@ def read_rst(text: str) -> Content:
     _names(lines, state.names)
     _read(lines, state, 0, "")
     first = next((block.text for block in state.blocks if block.form == "heading"), "")
-    return Content(blocks=state.blocks, links=list(state.names.links), title=state.title or first, counts=state.counts)
+    return Content(
+        blocks=state.blocks,
+        links=list(state.names.links),
+        title=state.title or first,
+        author=plausible_author(state.author),
+        counts=state.counts,
+    )
 
 
 def _names(lines: list[str], names: Names) -> None:
@@ -204,7 +211,7 @@ def _table(lines: list[str], at: int, state: _State, rows: object) -> int:
         while end < len(lines) and rules < 3 and (lines[end] or rules < 2 or _goes_on(lines, end)):
             rules += is_ruled(lines[end])
             end += 1
-            if rules == 2 and (end >= len(lines) or not lines[end]):
+            if rules == 2 and is_ruled(lines[end - 1]) and (end >= len(lines) or not lines[end]):
                 break
         found = ruled_rows(lines[at:end])
     for cells in found:

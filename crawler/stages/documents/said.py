@@ -10,7 +10,11 @@ _PROGRAMS = re.compile(
     r"(?:microsoft (?:word|powerpoint|excel)|powerpoint presentation|layout 1|print(?:ing)?)\b", re.I
 )
 _FILES = re.compile(r"\S*\.(?:docx?|odt|rtf|tex|dvi|ps|pdf|indd|qxd|pmd|fm|wpd|html?|xlsx?|pptx?|cdr|ai|pub|txt)", re.I)
-_NOTHING = re.compile(r"(?:un(?:titled|known|named|benannt)|no ?name|document ?\d*|title|none|null|n/?a|-+|\W*)", re.I)
+_NOTHING = re.compile(
+    r"(?:un(?:titled|known|named|benannt)|\[?no[ -]?(?:name|title)\]?|document ?\d*|title|none|null|n/?a|-+|\W*"
+    r"|(?:slide|folie|dia|diapositi\w+|слайд|スライド|幻灯片) ?\d+)",
+    re.I,
+)
 _ACCOUNTS = re.compile(
     r"(?:admin(?:istrator)?|root|user ?\d*|owner|guest|test|default|pc|laptop|author|microsoft office user|acer|dell|hp"
     r"|preferred customer|\W*)",

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from crawler.stages.documents.joins import UNSPACED
 from crawler.stages.documents.rows import is_rtl
+from crawler.stages.text.joins import UNSPACED
 
 EVERY = 3
 """Lines of which one is looked at to find out about the page."""

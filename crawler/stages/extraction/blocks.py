@@ -20,8 +20,8 @@ def of_blocks(blocks: Iterable[Block], text_format: str) -> Written:
     texts: list[str] = []
     parts: list[Span] = []
     at = 0
-    gaps = [*(_gap(a[0], b[0], is_markdown) for a, b in pairwise(shown)), ""]
-    for (block, text), gap in zip(shown, gaps, strict=True):
+    gaps = (*(_gap(a[0], b[0], is_markdown) for a, b in pairwise(shown)), "")
+    for (block, text), gap in zip(shown, gaps, strict=False):
         parts += _spans(block, at, at + len(text))
         texts += [text, gap]
         at += len(text) + len(gap)

@@ -62,11 +62,14 @@ from crawler.stages.extraction.written import Written, of_lines
 from crawler.stages.text.charset import decode
 from crawler.stages.text.normal import normalise
 from crawler.stages.text.words import count_words, recount
+from crawler.stages.text.wrapped import unwrapped
 from crawler.urls.refresh import is_redirect, moves_a_notice
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it warns about pages; the verdict says what happened
 
 _BLANK_LINES = re.compile(r"\n{3,}")
+_MAY_BE_WRAPPED = frozenset({"plain", "mail", "transcribe"})
+"""Extractors of texts whose lines a program may have wrapped; those of records and of WET files are somebody's."""
 _ELSEWHERE = 0.5
 """F1 that the model expects under which the chain's text is compared with all that the model saw: where it has more
 letters, the page's text stands in its data (JSON-LD), or where lxml lost it."""
@@ -172,7 +175,8 @@ class ExtractionStage:
         if tree is None:
             return Written()
         doc.extractor = doc.extractor or "plain"
-        return of_lines(_plain(tree))
+        text = _plain(tree)
+        return of_lines(unwrapped(text) if doc.extractor in _MAY_BE_WRAPPED else text)
 
     def _prepare(self, doc: Document, tree: Any, tags: Tags) -> None:
         """Read what the page says of itself, and correct the tree for every extractor."""

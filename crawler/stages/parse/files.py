@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 from crawler.config.documents import DocumentsConfig
 from crawler.document import Document, Drop, DropReason
@@ -12,6 +13,8 @@ from crawler.stages.text.normal import line_of
 
 MAX_HEAD_CHARS = 1_000
 """Characters of title and author."""
+_FIRST_DAY = "1000"
+"""Before it a date is that of a program which knows none (0101-01-01)."""
 TIMING = "document_child"
 """Beside the stages' names in `Document.timings`: CPU seconds of the child that read the file."""
 
@@ -58,12 +61,19 @@ def tell(doc: Document, facts: Facts) -> None:
     doc.metas, doc.rel_links = facts.metas, facts.rel_links
     doc.title = line_of(facts.title, MAX_HEAD_CHARS) or None
     doc.author = line_of(facts.author, MAX_HEAD_CHARS) or None
-    if facts.date and facts.date <= (doc.crawled_at[:10] or "9"):
+    if _FIRST_DAY <= facts.date <= (doc.crawled_at[:10] or "9") and _is_day(facts.date):
         doc.pub_date = facts.date
     doc.html_lang = facts.language.lower() or None
     doc.page_count = facts.pages or None
     doc.extractor = facts.reader
     doc.etag, doc.last_modified = doc.etag or facts.version or None, doc.last_modified or facts.modified or None
+
+
+def _is_day(said: str) -> bool:
+    try:
+        return bool(date.fromisoformat(said))
+    except ValueError:
+        return False
 
 
 def _take(doc: Document, found: Reading) -> str | None:

@@ -88,6 +88,7 @@ def take_paper(doc: Document, kind: str, max_links: int) -> Drop | None:
 
 def _take(doc: Document, content: Content, max_links: int) -> None:
     doc.title = line_of(content.title, MAX_HEAD_CHARS) or doc.title
+    doc.author = doc.author or line_of(content.author, MAX_HEAD_CHARS)
     links = (joined for link in content.links if (joined := join(doc.url, link)))
     doc.links = list(dict.fromkeys(links))[:max_links]
     doc.quality_signals.update(content.counts)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from crawler.document import Document, Drop, DropReason
-from crawler.stages.parse.files import MAX_HEAD_CHARS
+from crawler.stages.documents.model import Facts
+from crawler.stages.documents.said import plausible_author, plausible_title
+from crawler.stages.parse.files import tell
 from crawler.stages.parse.mail import read_mail
 from crawler.stages.parse.raw import markup_in
 from crawler.stages.parse.rtf import read_rtf
@@ -23,9 +25,9 @@ def read_text(doc: Document, kind: str) -> tuple[str, str] | Drop:
 def read_other(doc: Document, kind: str) -> tuple[str, str]:
     """The text or the HTML of what is neither, and what it says of itself; "text" or "html"."""
     if kind == "rtf":
-        text, title, author = read_rtf(doc.html)
-        doc.title, doc.author, doc.extractor = title[:MAX_HEAD_CHARS] or None, author[:MAX_HEAD_CHARS] or None, "rtf"
-        return text, "text"
+        read = read_rtf(doc.html)
+        tell(doc, Facts(plausible_title(read.title), plausible_author(read.author), read.date, reader="rtf"))
+        return read.text, "text"
     mail = read_mail(doc.html)
     doc.title, doc.author, doc.pub_date = mail.subject, mail.sender, mail.date
     if mail.is_markup:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import NamedTuple
 
-from crawler.stages.text.shifted import shifted
+from crawler.stages.text.shifted import lowered, raised
 
 MAGIC = b"{\\rtf"
 MOST_OPEN = 10_000
@@ -51,13 +53,18 @@ class _State:
     target: str = "text"
     is_fonts: bool = False
     shift: str = ""
+    is_begin: bool = False
 
 
 @dataclass(slots=True)
 class _Reader:
     page: str = "cp1252"
     fonts: dict[int, str] = field(default_factory=dict)
-    parts: dict[str, list[str]] = field(default_factory=lambda: {"text": [], "title": [], "author": []})
+    parts: dict[str, list[str]] = field(default_factory=lambda: {"text": [], "title": [], "author": [], "note": []})
+    notes: list[str] = field(default_factory=list)
+    """Of the paragraph or the row that is being read: they stand behind it."""
+    day: list[int] = field(default_factory=list)
+    """Year, month and day on which the document was begun."""
     waiting: bytearray = field(default_factory=bytearray)
     """Bytes of one character set that are not decoded yet."""
     shifted: list[str] = field(default_factory=list)
@@ -90,6 +97,9 @@ class _Reader:
     def _put(self, text: str) -> None:
         if not (self.state.left_out or self.state.hidden or self.state.is_fonts):
             (self.shifted if self.state.shift else self.parts[self.state.target]).append(text)
+            if text == "\n" and self.notes and self.state.target == "text":
+                self.parts["text"] += [f"{note}\n" for note in self.notes]
+                self.notes = []
 
     def flush(self) -> None:
         if self.waiting:
@@ -104,12 +114,24 @@ class _Reader:
             self.flush()
         if self.shifted and state.shift != self.state.shift:
             text, self.shifted = "".join(self.shifted), []
-            self.parts[self.state.target].append(shifted(text, is_low=self.state.shift == "sub"))
+            self.parts[self.state.target].append(lowered(text) if self.state.shift == "sub" else raised(text))
+        if self.state.target == "note" != state.target:
+            note, self.parts["note"] = " ".join("".join(self.parts["note"]).split()), []
+            self.notes += [note] if note else []
         self.state = state
 
 
-def read_rtf(body: bytes) -> tuple[str, str, str]:
-    """Text, title and author of a document; each "" where there is none."""
+class Read(NamedTuple):
+    """A document. title, author: as it says; date: ISO 8601 day on which it was begun; each "" where there is none."""
+
+    text: str
+    title: str
+    author: str
+    date: str
+
+
+def read_rtf(body: bytes) -> Read:
+    """Text, title, author and date of a document."""
     reader = _Reader()
     at = 0
     while (found := _TOKEN.match(body, at)) and reader.depth_fits:
@@ -128,7 +150,15 @@ def read_rtf(body: bytes) -> tuple[str, str, str]:
     reader.flush()
     reader.enter(_State())
     text, title, author = ("".join(reader.parts[name]) for name in ("text", "title", "author"))
-    return _lines(text), " ".join(title.split()), " ".join(author.split())
+    text = "\n".join([text, *reader.notes])
+    return Read(_lines(text), " ".join(title.split()), " ".join(author.split()), _day(reader.day))
+
+
+def _day(numbers: list[int]) -> str:
+    try:
+        return date(*numbers).isoformat() if len(numbers) == 3 else ""
+    except (ValueError, OverflowError):
+        return ""
 
 
 def _read_sign(reader: _Reader, sign: bytes) -> None:
@@ -150,7 +180,11 @@ def _read_word(reader: _Reader, word: bytes, value: int | None) -> None:
     elif word == b"uc":
         reader.state = replace(state, skip=max(0, min(value or 0, 10)))
     elif word in _LEFT_OUT:
-        reader.enter(replace(state, left_out=True))
+        reader.enter(replace(state, left_out=True, is_begin=word == b"creatim"))
+    elif word == b"footnote" and not state.left_out:
+        reader.enter(replace(state, target="note", shift=""))
+    elif state.is_begin and word in {b"yr", b"mo", b"dy"}:
+        reader.day.append(value or 0)
     elif word in {b"title", b"author"} and state.left_out:
         reader.enter(replace(state, left_out=False, target=word.decode()))
     elif word in _SHIFTS:

@@ -13,7 +13,7 @@ ODF = (
     'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" '
     'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" '
     'xmlns:meta="urn:oasis:names:tc:opendocument:xmlns:meta:1.0" xmlns:dc="http://purl.org/dc/elements/1.1/" '
-    'xmlns:xlink="http://www.w3.org/1999/xlink"'
+    'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"'
 )
 XHTML = "http://www.w3.org/1999/xhtml"
 TYPES = {
@@ -46,10 +46,10 @@ def docx(body: str, **members: str) -> bytes:
     )
 
 
-def odt(text: str, meta: str = "", manifest: str = "<manifest/>") -> bytes:
-    """An ODT."""
+def odt(text: str, meta: str = "", manifest: str = "<manifest/>", styles: str = "") -> bytes:
+    """An ODT. styles: elements before its body."""
     body = f"<office:body><office:text>{text}</office:text></office:body>"
-    content = f"<office:document-content {ODF}>{body}</office:document-content>"
+    content = f"<office:document-content {ODF}>{styles}{body}</office:document-content>"
     said = f"<office:document-meta {ODF}><office:meta>{meta}</office:meta></office:document-meta>"
     return packed({"content.xml": content, "meta.xml": said, "META-INF/manifest.xml": manifest}, TYPES["odt"])
 

@@ -45,12 +45,12 @@ class Objects:
         return bytes(out + b"trailer\n" + entries.encode("latin-1") + b"\nstartxref\n%d\n%%%%EOF\n" % start)
 
 
-def shown(lines: Iterable[Line]) -> bytes:
-    """The content of a page that shows these lines in Helvetica."""
+def shown(lines: Iterable[Line], font: str = "F1") -> bytes:
+    """The content of a page that shows these lines in Helvetica; font F2: Courier."""
     said = []
     for x, y, size, text in lines:
         plain = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
-        said.append(f"BT /F1 {size} Tf 1 0 0 1 {x} {y} Tm ({plain}) Tj ET")
+        said.append(f"BT /{font} {size} Tf 1 0 0 1 {x} {y} Tm ({plain}) Tj ET")
     return "\n".join(said).encode("cp1252")
 
 
@@ -70,6 +70,7 @@ def pdf_of(
     objects = Objects()
     root, tree = objects.reserve(), objects.reserve()
     fonts = objects.add(f"<< /Type /Font {font} >>")
+    typed = objects.add("<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>")
     kids = []
     for number, content in enumerate(pages):
         stream = objects.stream(content, pack=pack)
@@ -81,7 +82,7 @@ def pdf_of(
         kids.append(
             objects.add(
                 f"<< /Type /Page /Parent {tree} 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Contents {stream} 0 R "
-                f"/Resources << /Font << /F1 {fonts} 0 R >> {resources} >> {own} {page} >>"
+                f"/Resources << /Font << /F1 {fonts} 0 R /F2 {typed} 0 R >> {resources} >> {own} {page} >>"
             )
         )
     refs = " ".join(f"{kid} 0 R" for kid in kids)

@@ -12,7 +12,7 @@ A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 REL = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 S = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 ODS = (
-    f'{ODF} xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" '
+    f"{ODF} "
     'xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" '
     'xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0"'
 )

@@ -64,7 +64,7 @@ def test_blocks_have_words_alone():
 
 def test_a_page_of_markdown_is_a_kind_of_its_own(judged):
     doc = judged(TEXT.encode(), "text/markdown; charset=utf-8")
-    assert (doc.document_kind, doc.title, doc.extractor) == ("markdown", "On mills", "markdown-1")
+    assert (doc.document_kind, doc.title, doc.extractor) == ("markdown", "On mills", "markdown-2")
     assert "**" not in doc.text.replace('"**kept**"', "") and "](" not in doc.text
     assert judged(b"plain *words*", "text/plain").document_kind == "text"
     assert judged(TEXT.encode(), "text/markdown", TEXT_FORMAT="markdown").text.startswith("# The wheel\n\n")
@@ -77,3 +77,48 @@ def test_hostile_markdown_takes_no_longer_than_it_is_long(piece):
     started = time.process_time()
     read_markdown(piece * (300_000 // len(piece)))
     assert time.process_time() - started < 4
+
+
+STEPS = """1. Soak it
+
+    ```sh
+    mill --soak
+      --long
+    ```
+
+    and then dry *it*.
+
+2. Grind
+
+   - fine
+     or coarse
+
+     as the `buyer` asks
+
+         grind(3)
+
+Back.
+
+    real code
+"""
+
+
+def test_paragraphs_and_code_within_the_items_of_lists_are_read_as_such():
+    assert [(block.form, block.text) for block in read_markdown(STEPS).blocks] == [
+        ("list", "1. Soak it"), ("code", "mill --soak\n  --long"), ("paragraph", "and then dry it."),
+        ("list", "2. Grind"), ("list", "- fine or coarse"), ("paragraph", "as the buyer asks"), ("code", "grind(3)"),
+        ("paragraph", "Back."), ("code", "real code"),
+    ]  # fmt: skip
+
+
+def test_notes_come_in_and_comments_badges_and_labels_with_code_stay_out():
+    text = (
+        "Flour[^1] and [`bran()`][`b`].\n\n<!-- YAML\nadded: v1\n- one\n-->\n\n[![v](https://i.test/x.png)](https://b.test)\n"
+        "\n[^1]: By *weight*.\n\n[`b`]: https://mills.test/b\n"
+    )
+    found = read_markdown(text)
+    assert [(block.role, block.text) for block in found.blocks] == [
+        ("", "Flour and bran()."),
+        ("footnote", "By weight."),
+    ]
+    assert found.links == ["https://mills.test/b", "https://b.test"]

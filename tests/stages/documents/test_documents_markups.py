@@ -287,7 +287,7 @@ def test_the_type_or_the_address_says_which_markup_it_is(judged, url, declared, 
 
 def test_a_paper_is_judged_like_a_page(judged):
     doc = judged(JATS, "application/xml")
-    assert (doc.document_kind, doc.title, doc.author, doc.extractor) == ("jats", "On mills", "Ada Miller", "jats-1")
+    assert (doc.document_kind, doc.title, doc.author, doc.extractor) == ("jats", "On mills", "Ada Miller", "jats-2")
     assert doc.text.startswith("On mills\nAbstract\nMills turn.\nThe wheel\nIt turns with the river.")
     assert doc.quality_signals["references"] == 1
     broken = judged(JATS[:-40], "application/xml").verdict
@@ -349,3 +349,55 @@ def test_an_identifier_that_is_no_name_breaks_no_paper_and_what_is_broken_stays_
     assert [block.text for block in found.blocks] == ["The mill.", "The race."]
     with pytest.raises(UnreadableError):
         read_paper(whole.replace("</p><p", "<p", 1).encode(), "tei")
+
+
+def test_a_ruled_table_with_empty_lines_between_its_rows_ends_at_its_last_rule():
+    text = (
+        "Mills\n=====\n\n:Author: Ada Miller\n\n===== =====\nname  price\n===== =====\nflour 3\n      euros\n\n"
+        "bran  1\n===== =====\n\nBack.\n"
+    )
+    found = read_rst(text)
+    rows = [block.text for block in found.blocks if block.form == "table"]
+    assert rows == ["name | price", "flour | 3 euros", "bran | 1"]
+    assert found.blocks[-1].text == "Back." and found.author == "Ada Miller"
+
+
+def test_an_asciidoc_title_in_quotes_opens_no_listing_and_a_macro_nobody_knows_gives_its_words():
+    text = (
+        '= Mills\nAda Miller <ada@mills.test>\n\n"The wheel" turns\n-----------------\n\nSee linkgit:git-log[1] and '
+        "term:stone[the stone].\n\n----\ncode\n----\n"
+    )
+    found = read_asciidoc(text)
+    assert [(block.form, block.text) for block in found.blocks] == [
+        ("heading", "Mills"), ("heading", '"The wheel" turns'), ("paragraph", "See git-log(1) and the stone."),
+        ("code", "code"),
+    ]  # fmt: skip
+    assert found.author == "Ada Miller"
+
+
+def test_a_paper_keeps_exponents_numbers_and_floats_and_has_the_day_that_is_whole():
+    days = "<pub-date><year>2011</year></pub-date><pub-date><year>2011</year><month>8</month><day>2</day></pub-date>"
+    steps = '<list list-type="order"><list-item><p>Soak</p></list-item><list-item><p>Dry</p></list-item></list>'
+    own = "<list><list-item><label>(a)</label><p>Sift</p></list-item></list>"
+    body = (
+        f'<article article-type="x"><front><article-meta>{days}</article-meta></front><body><p>10<sup>3</sup> Ni'
+        f"<sup>2+</sup> at t<sub>1</sub>, the 1<sup>st</sup></p>{steps}{own}</body><floats-group><table-wrap><caption>"
+        "<p>Flour</p></caption></table-wrap></floats-group></article>"
+    )
+    facts, content = read_paper(body.encode(), "jats")
+    assert [(block.form, block.text) for block in content.blocks] == [
+        ("paragraph", "10³ Ni²⁺ at t₁, the 1st"), ("list", "1. Soak"), ("list", "2. Dry"), ("list", "(a) Sift"),
+        ("caption", "Flour"),
+    ]  # fmt: skip
+    assert facts.date == "2011-08-02"
+
+
+def test_an_item_of_an_edition_keeps_words_that_stand_in_elements_beside_lists():
+    body = (
+        '<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><list rend="numbered"><item><hi>Announce it</hi></item>'
+        "<item><hi>Merge</hi> it: <list><item>one</item><item>two</item></list> then rest</item></list></body></text></TEI>"
+    )
+    _, content = read_paper(body.encode(), "tei")
+    assert [block.text for block in content.blocks] == [
+        "1. Announce it", "2. Merge it:", "- one", "- two", "then rest",
+    ]  # fmt: skip

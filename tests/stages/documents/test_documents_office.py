@@ -122,6 +122,12 @@ CHAPTER = (
 )
 
 
+WORDS = ("wheel", "stone", "sluice", "weir", "hopper", "bran", "flour", "ledger")
+TITLE_PAGE = (
+    "Printed for the author, who had the mill from his father and gave it to the town when he was too old for it."
+)
+
+
 def test_an_epub_is_read_in_the_order_of_its_spine(judged):
     chapters = {
         "z.xhtml": CHAPTER.format(
@@ -189,3 +195,121 @@ def test_the_kind_of_a_container_is_told_by_what_is_in_it(kind, declared):
     body = {"docx": docx(p("x")), "odt": odt("<text:p>x</text:p>"), "epub": epub({"a.xhtml": "<p>x</p>"})}[kind]
     assert file_kind(TYPES[kind] if declared == "as it is" else declared, body) == kind
     assert file_kind("image/png", body) is None
+
+
+def test_the_contents_and_the_index_of_an_epub_stay_out_and_a_title_beside_them_comes_in(judged):
+    entries = "".join(f"<li><a href='c.xhtml#s{n}'>The {name}</a></li>" for n, name in enumerate(WORDS))
+    pages = "".join(f"<p>{name}, <a href='c.xhtml#a{n}'>{n}</a></p>" for n, name in enumerate(5 * WORDS))
+    chapters = {
+        "toc.xhtml": f"<h1>Contents</h1><ul>{entries}</ul>",
+        "title.xhtml": f"<div><h1>On mills</h1><p>{TITLE_PAGE}</p><ol>{entries}</ol></div>",
+        "c.xhtml": CHAPTER.format("First", "Nobody who slept <a href='#n1'>there</a> needed a clock."),
+        "index.xhtml": f"<h1>Register</h1>{pages}",
+    }
+    doc = judged(epub(chapters), TYPES["epub"])
+    assert doc.text.startswith("On mills")
+    assert TITLE_PAGE in doc.text and "Nobody who slept there needed a clock." in doc.text
+    assert not any(said in doc.text for said in ("Contents", "The sluice", "Register", "sluice, "))
+    assert doc.quality_signals["contents_lines"] == 2 * len(WORDS) + 5 * len(WORDS)
+
+
+NUMBERING = (
+    f'<w:numbering {W}><w:abstractNum w:abstractNumId="7">'
+    '<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>'
+    '<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="%1.%2)"/></w:lvl>'
+    '</w:abstractNum><w:abstractNum w:abstractNumId="8">'
+    '<w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="\u2022"/></w:lvl></w:abstractNum>'
+    '<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num>'
+    '<w:num w:numId="2"><w:abstractNumId w:val="7"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="4"/>'
+    '</w:lvlOverride></w:num><w:num w:numId="3"><w:abstractNumId w:val="8"/></w:num></w:numbering>'
+)
+MORE_STYLES = (
+    f'<w:styles {W}><w:style w:styleId="LB"><w:name w:val="List Bullet"/><w:pPr><w:numPr><w:numId w:val="3"/></w:numPr>'
+    '</w:pPr></w:style><w:style w:styleId="LB2"><w:name w:val="Mine"/><w:basedOn w:val="LB"/></w:style>'
+    '<w:style w:styleId="Src"><w:name w:val="Source Code"/></w:style>'
+    '<w:style w:styleId="T1"><w:name w:val="toc 1"/></w:style>'
+    '<w:style w:styleId="Off"><w:name w:val="z-Top of Form"/><w:rPr><w:vanish/></w:rPr></w:style></w:styles>'
+)
+
+
+def item(text, number, level=0):
+    return p(text, f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>')
+
+
+def test_the_items_of_a_docx_have_the_numbers_that_the_program_counts(read):
+    body = (
+        item("Soak", 1) + item("Dry", 1) + item("in the sun", 1, 1) + item("in the loft", 1, 1) + item("Grind", 1)
+        + p("Then") + item("Sift", 1) + item("Anew", 2) + item("bran", 3) + item("none", 0)
+        + p("by its style", '<w:pStyle w:val="LB2"/>')
+    )  # fmt: skip
+    found = read(docx(body, word__numbering=NUMBERING, word__styles=MORE_STYLES), "docx")
+    assert [block.text for block in found.content.blocks] == [
+        "1. Soak", "2. Dry", "2.a) in the sun", "2.b) in the loft", "3. Grind", "Then", "4. Sift", "4. Anew", "- bran",
+        "none", "- by its style",
+    ]  # fmt: skip
+
+
+def test_verse_and_code_of_a_docx_keep_their_lines_and_exponents_their_place(read):
+    up, down = ('<w:vertAlign w:val="superscript"/>', '<w:vertAlign w:val="subscript"/>')
+    code = '<w:pPr><w:pStyle w:val="Src"/></w:pPr><w:r><w:t xml:space="preserve">{}</w:t></w:r>'
+    body = (
+        "<w:p><w:r><w:t>The wheel goes round,</w:t><w:br/><w:t>the stone goes too.</w:t></w:r></w:p>"
+        f"<w:p>{code.format('def f():')}</w:p><w:p>{code.format('    pass')}</w:p>"
+        f"<w:p><w:r><w:t>10 m</w:t></w:r><w:r><w:rPr>{up}</w:rPr><w:t>2</w:t></w:r><w:r><w:t> on the 1</w:t></w:r>"
+        f"<w:r><w:rPr>{up}</w:rPr><w:t>st</w:t></w:r><w:r><w:t>, H</w:t></w:r><w:r><w:rPr>{down}</w:rPr><w:t>2</w:t>"
+        "</w:r><w:r><w:t>O</w:t></w:r></w:p>"
+    )
+    assert said(read(docx(body, word__styles=MORE_STYLES), "docx")) == [
+        ("paragraph", 0, "The wheel goes round,\nthe stone goes too."), ("code", 0, "def f():\n    pass"),
+        ("paragraph", 0, "10 m² on the 1st, H₂O"),
+    ]  # fmt: skip
+
+
+def test_contents_empty_controls_and_what_a_style_hides_stay_out_of_a_docx(read):
+    toc = (
+        f'<w:sdt><w:sdtPr><w:docPartObj><w:docPartGallery w:val="Table of Contents"/></w:docPartObj></w:sdtPr>{p("3")}'
+    )
+    empty = f"<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>{p('Click here')}</w:sdtContent></w:sdt>"
+    styled = p("The wheel 4", '<w:pStyle w:val="T1"/>') + p("Top", '<w:pStyle w:val="Off"/>')
+    body = f"{toc}</w:sdt>{empty}{styled}{p('kept')}"
+    found = read(docx(body, word__styles=MORE_STYLES), "docx")
+    assert said(found) == [("paragraph", 0, "kept")]
+    assert found.content.counts == {"contents_lines": 3, "hidden_runs": 1}
+
+
+ODT_STYLES = (
+    '<office:automatic-styles><text:list-style style:name="L1">'
+    '<text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>'
+    '<text:list-level-style-number text:level="2" style:num-format="i" style:num-suffix=")" text:start-value="3"/>'
+    '</text:list-style><style:style style:name="up"><style:text-properties style:text-position="super 58%"/>'
+    '</style:style><style:style style:name="off"><style:text-properties text:display="none"/></style:style>'
+    '<style:style style:name="P9" style:parent-style-name="Preformatted_20_Text"/></office:automatic-styles>'
+)
+
+
+def test_an_odt_numbers_its_lists_and_keeps_the_lines_of_verse_and_code(read):
+    inner = "<text:list><text:list-item><text:p>sunny</text:p></text:list-item></text:list>"
+    text = (
+        '<text:list text:style-name="L1"><text:list-header><text:p>Steps</text:p></text:list-header>'
+        f"<text:list-item><text:p>Soak</text:p><text:p>for a day</text:p>{inner}</text:list-item>"
+        "<text:list-item><text:p>Dry</text:p></text:list-item></text:list><text:p>Then</text:p>"
+        '<text:list text:style-name="L1" text:continue-numbering="true"><text:list-item><text:p>Grind</text:p>'
+        "</text:list-item></text:list><text:p>round,<text:line-break/>too</text:p>"
+        '<text:p text:style-name="P9">def f():</text:p><text:p text:style-name="P9"><text:s text:c="4"/>pass</text:p>'
+        '<text:p>m<text:span text:style-name="up">2</text:span><text:span text:style-name="off">x</text:span></text:p>'
+    )
+    assert said(read(odt(text, styles=ODT_STYLES), "odt")) == [
+        ("paragraph", 0, "Steps"), ("list", 0, "1. Soak"), ("paragraph", 0, "for a day"), ("list", 0, "iii) sunny"),
+        ("list", 0, "2. Dry"), ("paragraph", 0, "Then"), ("list", 0, "3. Grind"), ("paragraph", 0, "round,\ntoo"),
+        ("code", 0, "def f():\n    pass"), ("paragraph", 0, "m²"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", [docx(""), odt("")])
+def test_an_office_file_without_a_word_has_no_text_and_is_no_error(judged, body):
+    assert judged(body, "").verdict.reason is DropReason.NO_TEXT
+
+
+def test_a_date_that_a_program_writes_where_it_knows_none_is_none(judged):
+    doc = judged(epub({"a.xhtml": CHAPTER.format("First", "x")}, "<dc:date>0101-01-01</dc:date>"), TYPES["epub"])
+    assert doc.pub_date is None

@@ -118,6 +118,33 @@ def test_entries_of_a_table_of_contents_go_and_are_counted(read):
     assert found.content.counts["contents_lines"] == 3
 
 
+def test_chapters_without_dots_go_with_the_entries_of_their_page_of_contents(read):
+    said = ["1 The wheel 3", *(f"1.{n} The stone {'. ' * 20}{n + 2}" for n in range(5)), "2 The grain of the valley 9"]
+    contents = [(72, 700 - 14 * n, 11, text) for n, text in enumerate(said)]
+    found = read(pdf_of([shown(contents), paragraphs(PROSE + "\nThey came in 1849")]))
+    assert found.content.counts["contents_lines"] == 7
+    assert texts(found)[0].startswith("The miller") and texts(found)[-1].endswith("1849")
+
+
+def test_a_listing_keeps_its_lines_and_its_indentation(read):
+    listing = [(72, 500, "def mill(grain):"), (96, 486, "if grain:"), (120, 472, "grind(grain)"), (72, 444, "mill(3)")]
+    code = shown([(x, y, 10, text) for x, y, text in listing], "F2")
+    found = read(pdf_of([paragraphs(PROSE) + b"\n" + code, paragraphs(PROSE)]))
+    listings = [block.text for block in found.content.blocks if block.form == "code"]
+    assert listings == ["def mill(grain):\n    if grain:\n        grind(grain)\n\nmill(3)"]
+
+
+def test_a_text_that_is_typed_in_letters_of_one_width_has_paragraphs(read):
+    lines = [(72, 700 - 14 * n, 10, line) for n, line in enumerate(PROSE.split("\n"))]
+    found = read(pdf_of([shown(lines, "F2")]))
+    assert {block.form for block in found.content.blocks} == {"paragraph"}
+
+
+def test_a_running_head_with_the_number_of_a_page_of_the_preface_goes(read):
+    pages = [paragraphs(PROSE) + b"\n" + shown([(72, 770, 9, f"On mills {n}")]) for n in ("ii", "iii", "iv", "v")]
+    assert sum("On mills" in text for text in texts(read(pdf_of(pages)))) == 1
+
+
 def test_a_numbered_heading_is_a_heading(read):
     found = read(pdf_of([shown([(72, 740, 18, "1. The wheel")]) + b"\n" + paragraphs(PROSE)]))
     assert (found.content.blocks[0].form, found.content.blocks[0].text) == ("heading", "1. The wheel")

@@ -32,7 +32,7 @@ def test_slides_come_in_the_order_of_the_show_with_title_first_and_notes_last(re
         ("paragraph", 0, "Speak slowly here."), ("paragraph", 0, "wheel"), ("heading", 2, "The end"),
     ]  # fmt: skip
     assert [block.page for block in found.content.blocks] == [1, 1, 1, 1, 1, 1, 2]
-    assert (found.facts.pages, found.facts.reader, found.content.title) == (2, "gristmill-pptx-1", "On mills")
+    assert (found.facts.pages, found.facts.reader, found.content.title) == (2, "gristmill-pptx-2", "On mills")
 
 
 def test_a_slide_gives_its_tables_groups_diagrams_and_links(read):
@@ -47,11 +47,25 @@ def test_a_slide_gives_its_tables_groups_diagrams_and_links(read):
         ppt__drawing=f"<x {A}><a:p><a:r><a:t>grain comes in</a:t></a:r></a:p></x>",
     )
     found = read(body, "pptx")
-    assert said(found) == [("paragraph", 0, "more here"), ("table", 0, "flour fine | 12 kg"), ("paragraph", 0, "new")]
+    assert said(found) == [("paragraph", 0, "more\nhere"), ("table", 0, "flour fine | 12 kg"), ("paragraph", 0, "new")]
     assert found.content.links == ["https://mills.test/more"]
     again = {"h": ("hyperlink", "https://mills.test/more"), "d": ("diagramData", "../drawing.xml")}
     members = {"ppt/slides/_rels/s0.xml.rels": rels(again)}
     assert said(read(with_members(body, members), "pptx"))[3:] == [("list", 0, "- grain comes in")]
+
+
+def test_the_steps_of_a_slide_have_their_numbers_and_its_program_s_title_is_none(read):
+    def step(text, level=0, numbered='<a:buAutoNum type="arabicPeriod"/>'):
+        return f'<a:p><a:pPr lvl="{level}">{numbered}</a:pPr><a:r><a:t>{text}</a:t></a:r></a:p>'
+
+    inner = '<a:buAutoNum type="alphaLcParenR" startAt="3"/>'
+    steps = step("Soak") + step("in rain", 1, inner) + step("in a tub", 1, inner) + step("Dry") + step("wait", 0, "")
+    slide = f'<p:sp><p:nvSpPr><p:nvPr><p:ph type="body"/></p:nvPr></p:nvSpPr><p:txBody>{steps}</p:txBody></p:sp>'
+    title = "<cp:coreProperties xmlns:cp='c' xmlns:dc='http://purl.org/dc/elements/1.1/'><dc:title>Folie 1</dc:title>"
+    found = read(pptx([slide], docProps__core=f"{title}</cp:coreProperties>"), "pptx")
+    texts = [block.text for block in found.content.blocks]
+    assert texts == ["1. Soak", "c) in rain", "d) in a tub", "2. Dry", "- wait"]
+    assert found.facts.title == ""
 
 
 def with_members(body, members):

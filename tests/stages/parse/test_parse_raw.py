@@ -82,12 +82,25 @@ RTF = (
 
 
 def test_rtf_is_read_as_its_reader_sees_it():
-    text, title, author = read_rtf(RTF.encode())
+    text, title, author, _ = read_rtf(RTF.encode())
     assert (title, author) == ("The mill", "Ada Miller")
     assert text.split("\n")[:6] == [
         "Café — 10⁶ H₂O, 10^(1.5) “no”", "Привет", "Next", "line {x}", "1 May | | 500", "2 May | 120 |",
     ]  # fmt: skip
     assert "a link 😀" in text and "End" in text and "hidden" not in text and "gone" not in text and "Times" not in text
+
+
+def test_the_notes_of_an_rtf_stand_behind_their_paragraph():
+    note = r"{\super \chftn{\footnote\pard{\super \chftn} By\par weight.}}"
+    assert read_rtf(rf"{{\rtf1 Flour{note} is sold.\par More.\par}}".encode())[0] == "Flour is sold.\nBy weight.\nMore."
+    assert read_rtf(rf"{{\rtf1 Flour{note}}}".encode())[0] == "Flour\nBy weight."
+
+
+def test_an_rtf_says_when_it_was_begun_and_a_word_for_no_title_is_none():
+    info = r"{\info{\title Untitled}{\author Ada Miller}{\creatim\yr2015\mo4\dy8\hr9}{\revtim\yr2019\mo1}}"
+    doc = read(rf"{{\rtf1{info} The 1{{\super st}} of May}}", "application/rtf")
+    assert (doc.title, doc.author, doc.pub_date) == (None, "Ada Miller", "2015-04-08")
+    assert doc.text == "The 1st of May"
 
 
 @pytest.mark.parametrize(
