@@ -19,6 +19,8 @@ from crawler.stages.text.words import count_words
 NEAR = 60
 """Letters and digits between a form and the main text, up to which they stand together: more than a heading or a
 link beside the fields, less than a menu."""
+NEAR_PASSWORD = 110
+"""The same of a form that asks for a password: links to register and to a new password stand below it."""
 APART = 400
 """Letters and digits between two fields, from which they are of different forms: longer than a field's explanation."""
 MOST_WORDS = 250
@@ -44,6 +46,11 @@ class Form:
     end: int
     fields: int
     passwords: int
+
+    @property
+    def near(self) -> int:
+        """Up to how far away the main text stands together with it."""
+        return NEAR_PASSWORD if self.passwords else NEAR
 
     def holds(self, page: str, line: str, near: int = 0) -> bool:
         """True where a line of the page begins between the fields, or stands up to so many characters beside them."""
@@ -75,7 +82,7 @@ def form_signals(marked: str, text: str) -> dict[str, int]:
         return {}
     page, forms = _forms(marked[:MOST_CHARS])
     lines = [(count_words(line), _REST.sub("", line)) for line in text.splitlines()]
-    near = [form for form in forms if any(line and form.holds(page, line, NEAR) for _, line in lines)]
+    near = [form for form in forms if any(line and form.holds(page, line, form.near) for _, line in lines)]
     if not near:
         return {}
     running = ((words, line) for words, line in lines if words >= RUNNING)

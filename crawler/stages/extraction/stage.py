@@ -44,6 +44,7 @@ from crawler.stages.extraction.faster import install
 from crawler.stages.extraction.forms import form_signals, page_with_fields
 from crawler.stages.extraction.further import without_further
 from crawler.stages.extraction.hidden import drop_hidden, hidden_in
+from crawler.stages.extraction.learned import between
 from crawler.stages.extraction.learned.extract import extract
 from crawler.stages.extraction.learned.model import the_model
 from crawler.stages.extraction.learned.walk import Walked, walk
@@ -260,6 +261,7 @@ class ExtractionStage:
         doc.extraction_confidence = found.confidence
         doc.page_type, doc.page_type_score = found.page_type, found.page_type_score
         doc.comments = found.comments
+        doc.quality_signals |= found.links
         return found.written, "learned-second" if found.is_second else "learned"
 
     def _best_text(self, doc: Document, tree: Any) -> tuple[str, str]:
@@ -329,6 +331,8 @@ def _take_from_data(doc: Document, method: str, extractor: str) -> None:
     """The text comes from data: what was said of the text that is shown holds no more."""
     doc.method_used, doc.extractor = method, extractor
     doc.extraction_confidence = doc.page_type = doc.page_type_score = None
+    for signal in between.NAMES:
+        doc.quality_signals.pop(signal, None)
 
 
 def _is_flat(text: str) -> bool:

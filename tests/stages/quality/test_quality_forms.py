@@ -93,12 +93,25 @@ def test_one_field_to_search_is_no_form_and_three_without_password_are() -> None
 
 
 def test_a_thread_and_a_product_have_a_form_to_answer_and_are_none() -> None:
-    found = {"form_passwords": 0, "form_running_words": 20}
-    assert reason(found, 90, "service") == DropReason.FORM_PAGE
-    assert reason(found, 90, "forum") == reason(found, 90, "product") == ""
+    for passwords in (0, 1):
+        found = {"form_passwords": passwords, "form_running_words": 20}
+        assert reason(found, 90, "service") == DropReason.FORM_PAGE
+        assert reason(found, 90, "forum") == reason(found, 90, "product") == ""
 
 
-@pytest.mark.parametrize(("passwords", "words", "running"), [(2, 251, 0), (1, 90, 81), (0, 161, 0), (0, 90, 36)])
+def test_an_article_may_say_less_beside_a_form_than_other_pages() -> None:
+    found = {"form_passwords": 0, "form_running_words": 60}
+    assert reason(found, 90, "service") == DropReason.FORM_PAGE and reason(found, 90, "article") == ""
+
+
+def test_links_below_a_password_part_the_form_from_its_text_no_further_than_a_menu() -> None:
+    links = "<a href=/lost>You have lost the word that the miller gave you</a> <a href=/new>You are here for once</a>"
+    links += "<a href=/help>Help for the blind</a>"
+    assert signals(f"{LOGIN}{links}<p>What was ground</p>", "What was ground")["form_passwords"] == 1
+    assert signals(f"<input><input><input>{links}<p>What was ground</p>", "What was ground") == {}
+
+
+@pytest.mark.parametrize(("passwords", "words", "running"), [(2, 251, 0), (1, 90, 101), (0, 161, 0), (0, 90, 61)])
 def test_more_text_than_a_form_has_is_kept(passwords: int, words: int, running: int) -> None:
     assert reason({"form_passwords": passwords, "form_running_words": running}, words) == ""
 
