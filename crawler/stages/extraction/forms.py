@@ -20,7 +20,8 @@ NEAR = 60
 """Letters and digits between a form and the main text, up to which they stand together: more than a heading or a
 link beside the fields, less than a menu."""
 NEAR_PASSWORD = 110
-"""The same of a form that asks for a password: links to register and to a new password stand below it."""
+"""The same of a form that asks for a password, below which links to register and to a new password stand, unless the
+text is an article, which such a form only stands beside."""
 APART = 400
 """Letters and digits between two fields, from which they are of different forms: longer than a field's explanation."""
 MOST_WORDS = 250
@@ -47,11 +48,6 @@ class Form:
     fields: int
     passwords: int
 
-    @property
-    def near(self) -> int:
-        """Up to how far away the main text stands together with it."""
-        return NEAR_PASSWORD if self.passwords else NEAR
-
     def holds(self, page: str, line: str, near: int = 0) -> bool:
         """True where a line of the page begins between the fields, or stands up to so many characters beside them."""
         begin, end = self.begin - near - (len(line) if near else 0), self.end + near + len(line)
@@ -72,7 +68,7 @@ def page_with_fields(tree: HtmlElement, html: bytes) -> str:
     return text
 
 
-def form_signals(marked: str, text: str) -> dict[str, int]:
+def form_signals(marked: str, text: str, page_type: str | None = None) -> dict[str, int]:
     """What the quality stage judges a form by; empty where the main text stands around none.
 
     `marked`: of `page_with_fields`. `form_passwords`: the most passwords that one form asks for.
@@ -82,7 +78,12 @@ def form_signals(marked: str, text: str) -> dict[str, int]:
         return {}
     page, forms = _forms(marked[:MOST_CHARS])
     lines = [(count_words(line), _REST.sub("", line)) for line in text.splitlines()]
-    near = [form for form in forms if any(line and form.holds(page, line, form.near) for _, line in lines)]
+    beyond = NEAR if page_type == "article" else NEAR_PASSWORD
+    near = [
+        form
+        for form in forms
+        if any(line and form.holds(page, line, beyond if form.passwords else NEAR) for _, line in lines)
+    ]
     if not near:
         return {}
     running = ((words, line) for words, line in lines if words >= RUNNING)

@@ -152,7 +152,7 @@ class ExtractionStage:
         doc.code_blocks = code_blocks(doc.text, code)
         doc.code_languages = languages_of(doc.code_blocks)
         recount(doc)
-        doc.quality_signals |= form_signals(fields, doc.text)
+        doc.quality_signals |= form_signals(fields, doc.text, doc.page_type)
         doc.extraction_yield = round(doc.char_count / size, 4) if size else None
         if moves_a_notice(doc.refresh) and doc.word_count < self._chain.shown_words:
             return _leads_on(doc)

@@ -36,6 +36,8 @@ class FormLimit:
     most_words: int
     running_words: int
     """In lines of twenty words and more, outside of the fields."""
+    in_article: int
+    """The same of what the extractor reads as an article: it may have a form beside it."""
 
 
 _LINKING = frozenset({"forum", "documentation"})
@@ -73,10 +75,8 @@ class Recognisers:
     lorem_ipsum_per_1000_words: float = 2.0
     """A page of any length that repeats "lorem ipsum" or its next words so often is a placeholder."""
 
-    form_with_password: FormLimit = FormLimit(most_words=250, running_words=100)
-    form_without: FormLimit = FormLimit(most_words=160, running_words=60)
-    form_below_article: FormLimit = FormLimit(most_words=160, running_words=35)
-    """Without a password, on what the extractor reads as an article: to write to its author."""
+    form_with_password: FormLimit = FormLimit(most_words=250, running_words=100, in_article=80)
+    form_without: FormLimit = FormLimit(most_words=160, running_words=60, in_article=35)
     """Chosen on sites of formasaurus 0.10 (docs/benchmarks.md). That a password is asked for twice says no more: pages
     of news have windows to register."""
 
@@ -102,9 +102,9 @@ class Recognisers:
             return None
         if page_type in _ANSWERED:
             return None
-        without = self.form_below_article if page_type == "article" else self.form_without
-        limit = self.form_with_password if passwords else without
-        if words > limit.most_words or running > limit.running_words:
+        limit = self.form_with_password if passwords else self.form_without
+        most_running = limit.in_article if page_type == "article" else limit.running_words
+        if words > limit.most_words or running > most_running:
             return None
         return DropReason.FORM_PAGE, f"{running} of {words} words are running text beside a form"
 

@@ -37,10 +37,10 @@ def judged(chain: Chain, body: str) -> Document:
     return chain.run(Document("https://mill.test/", html=page.encode(), content_type="text/html; charset=utf-8"))
 
 
-def signals(body: str, text: str) -> dict[str, int]:
+def signals(body: str, text: str, page_type: str | None = None) -> dict[str, int]:
     tree = parse_html(f"<html><body>{body}</body></html>")
     assert not isinstance(tree, str) and tree is not None
-    return form_signals(page_with_fields(tree, body.encode()), text)
+    return form_signals(page_with_fields(tree, body.encode()), text, page_type)
 
 
 def reason(found: dict[str, int], words: int, page_type: str | None = None) -> str:
@@ -100,14 +100,16 @@ def test_a_thread_and_a_product_have_a_form_to_answer_and_are_none() -> None:
 
 
 def test_an_article_may_say_less_beside_a_form_than_other_pages() -> None:
-    found = {"form_passwords": 0, "form_running_words": 60}
-    assert reason(found, 90, "service") == DropReason.FORM_PAGE and reason(found, 90, "article") == ""
+    for passwords, running in ((0, 60), (1, 100)):
+        found = {"form_passwords": passwords, "form_running_words": running}
+        assert reason(found, 120, "service") == DropReason.FORM_PAGE and reason(found, 120, "article") == ""
 
 
 def test_links_below_a_password_part_the_form_from_its_text_no_further_than_a_menu() -> None:
     links = "<a href=/lost>You have lost the word that the miller gave you</a> <a href=/new>You are here for once</a>"
     links += "<a href=/help>Help for the blind</a>"
     assert signals(f"{LOGIN}{links}<p>What was ground</p>", "What was ground")["form_passwords"] == 1
+    assert signals(f"{LOGIN}{links}<p>What was ground</p>", "What was ground", "article") == {}
     assert signals(f"<input><input><input>{links}<p>What was ground</p>", "What was ground") == {}
 
 
