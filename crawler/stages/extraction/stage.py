@@ -137,7 +137,7 @@ class ExtractionStage:
             marked = code_chars(tree) if tags.have(*CODE) else 0
             code = listings(tree) if tags.have("pre") else []
             verse = verse_chars(tree) if tags.have("br") else 0
-            contents, fields = contents_of(tree, doc.url), page_with_fields(tree, doc.html)
+            contents, fields = contents_of(tree, doc.url), page_with_fields(tree, doc.html, doc.url)
             escaped = escaped_tags(tree, doc.html)
             found, doc.extractor = self._main_text(doc, tree)
             found = self._or_captured(doc, self._or_embedded(doc, found))
@@ -152,7 +152,7 @@ class ExtractionStage:
         doc.code_blocks = code_blocks(doc.text, code)
         doc.code_languages = languages_of(doc.code_blocks)
         recount(doc)
-        doc.quality_signals |= form_signals(fields, doc.text, doc.page_type)
+        doc.quality_signals |= form_signals(fields, doc.text, doc.url, doc.page_type)
         doc.extraction_yield = round(doc.char_count / size, 4) if size else None
         if moves_a_notice(doc.refresh) and doc.word_count < self._chain.shown_words:
             return _leads_on(doc)

@@ -97,6 +97,8 @@ class Recognisers:
 
     def judge_form(self, signals: Mapping[str, object], words: int, page_type: str | None) -> tuple[Reason, str] | None:
         """The same for a text around a form, from what `form_signals` found; a thread has one to answer it."""
+        if signals.get("account_form") and words <= self.form_with_password.most_words and page_type not in _LINKING:
+            return DropReason.FORM_PAGE, f"{words} words at the address of a form to log in or to sign up"
         running, passwords = signals.get("form_running_words"), signals.get("form_passwords")
         if not isinstance(running, int) or not isinstance(passwords, int):
             return None
