@@ -41,6 +41,12 @@ def prepare(tree: Any) -> None:
         each(tree)
 
 
+def drop_choices(tree: Any) -> None:
+    """What a field offers to choose from, such as all countries, is no text; an extractor that takes all takes it."""
+    for field in list(tree.iter("select", "datalist")):
+        field.drop_tree()
+
+
 def drop_steps(tree: Any) -> None:
     """Bars of links to the next, the previous and the upper page, as the links' own rel or accesskey says."""
     links = dict.fromkeys(a for a in tree.iter("a") if a.get("accesskey") in _STEP_KEYS or a.get("rel") in _STEPS)
@@ -144,6 +150,7 @@ def place_text(tree: Any) -> None:
 
 PASSES: tuple[Callable[[Any], object], ...] = (
     drop_consent,
+    drop_choices,
     drop_steps,
     protect_preformatted,
     unwrap_inline_code,

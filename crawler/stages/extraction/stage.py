@@ -44,6 +44,7 @@ from crawler.stages.extraction.faster import install
 from crawler.stages.extraction.forms import form_signals, page_with_fields
 from crawler.stages.extraction.further import without_further
 from crawler.stages.extraction.hidden import drop_hidden, hidden_in
+from crawler.stages.extraction.learned import between
 from crawler.stages.extraction.learned.extract import extract
 from crawler.stages.extraction.learned.model import the_model
 from crawler.stages.extraction.learned.walk import Walked, walk
@@ -139,7 +140,7 @@ class ExtractionStage:
             marked = code_chars(tree) if tags.have(*CODE) else 0
             code = listings(tree) if tags.have("pre") else []
             verse = verse_chars(tree) if tags.have("br") else 0
-            contents, fields = contents_of(tree, doc.url), page_with_fields(tree, doc.html)
+            contents, fields = contents_of(tree, doc.url), page_with_fields(tree, doc.html, doc.url)
             escaped = escaped_tags(tree, doc.html)
             found, doc.extractor = self._main_text(doc, tree)
             found = self._or_captured(doc, self._or_embedded(doc, found))
@@ -154,7 +155,7 @@ class ExtractionStage:
         doc.code_blocks = code_blocks(doc.text, code)
         doc.code_languages = languages_of(doc.code_blocks)
         recount(doc)
-        doc.quality_signals |= form_signals(fields, doc.text)
+        doc.quality_signals |= form_signals(fields, doc.text, doc.url, doc.page_type)
         doc.extraction_yield = round(doc.char_count / size, 4) if size else None
         if moves_a_notice(doc.refresh) and doc.word_count < self._chain.shown_words:
             return _leads_on(doc)
@@ -264,6 +265,7 @@ class ExtractionStage:
         doc.extraction_confidence = found.confidence
         doc.page_type, doc.page_type_score = found.page_type, found.page_type_score
         doc.comments = found.comments
+        doc.quality_signals |= found.links
         return found.written, "learned-second" if found.is_second else "learned"
 
     def _best_text(self, doc: Document, tree: Any) -> tuple[str, str]:
@@ -333,6 +335,8 @@ def _take_from_data(doc: Document, method: str, extractor: str) -> None:
     """The text comes from data: what was said of the text that is shown holds no more."""
     doc.method_used, doc.extractor = method, extractor
     doc.extraction_confidence = doc.page_type = doc.page_type_score = None
+    for signal in between.NAMES:
+        doc.quality_signals.pop(signal, None)
 
 
 def _is_flat(text: str) -> bool:

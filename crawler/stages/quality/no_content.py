@@ -1,7 +1,8 @@
 """The quality stage recognises pages that are no content at all, whatever their words look like.
 
 Each recogniser looks only where such pages say it (title, first lines), and only on texts short enough to be one. The
-phrases stand in `no_content_phrases.txt`. Forms are recognised by their fields (`stages/extraction/forms.py`).
+phrases stand in `no_content_phrases.txt`. Forms are recognised by their fields (`stages/extraction/forms.py`), indexes
+by their links (`stages/extraction/learned/between.py`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _TITLED = {name[7:]: re.compile(rf"{found}[ .!…]*+") for name, found in _PHRAS
 _CONSENT, _DATA = re.compile(_PHRASES["consent"]), re.compile(_PHRASES["data"])
 _TITLE_PARTS = re.compile(r" [-–—|·»:/]+ |\||: ")
 _SENTENCE_END = re.compile(r"[.!?\n]")
+_CUT = re.compile(r"(?:…|\.\.\.)[\])]?\s*$")
 _APOSTROPHE = str.maketrans("’ʼ", "''")
 
 
@@ -34,6 +36,23 @@ class FormLimit:
     most_words: int
     running_words: int
     """In lines of twenty words and more, outside of the fields."""
+    in_article: int
+    """The same of what the extractor reads as an article: it may have a form beside it."""
+
+
+_LINKING = frozenset({"forum", "documentation"})
+"""Types of pages in which names of authors, or what a text describes, are links."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexLimit:
+    """From how many links, and up to how many words between them, a page is an index."""
+
+    least_links: int = 4
+    words_between: float = 32.0
+    words_between_cut: float = 80.0
+    """The same where at least this share of the lines is cut off:"""
+    cut_lines: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +75,41 @@ class Recognisers:
     lorem_ipsum_per_1000_words: float = 2.0
     """A page of any length that repeats "lorem ipsum" or its next words so often is a placeholder."""
 
-    form_with_password: FormLimit = FormLimit(most_words=250, running_words=80)
-    form_without: FormLimit = FormLimit(most_words=160, running_words=35)
+    form_with_password: FormLimit = FormLimit(most_words=250, running_words=100, in_article=80)
+    account_max_words: tuple[int, int] = (250, 450)
+    """At the address of a form for an account, without a password to write and with one."""
+    form_without: FormLimit = FormLimit(most_words=160, running_words=60, in_article=35)
     """Chosen on sites of formasaurus 0.10 (docs/benchmarks.md). That a password is asked for twice says no more: pages
     of news have windows to register."""
 
+    index: IndexLimit = IndexLimit()
+    """Chosen on the same sites, and on pages of wcxb-dev that are no listing."""
+
+    def judge_index(self, signals: Mapping[str, object], text: str, page_type: str | None) -> tuple[Reason, str] | None:
+        """The reason and the numbers that condemn a text that stands between links, from what `link_signals` found."""
+        links, between = signals.get("linked_blocks"), signals.get("words_between_links")
+        if not isinstance(links, int) or not isinstance(between, float) or page_type in _LINKING:
+            return None
+        limit = self.index
+        if links < limit.least_links or between > limit.words_between_cut:
+            return None
+        if between > limit.words_between and _cut_lines(text) < limit.cut_lines:
+            return None
+        return DropReason.INDEX_PAGE, f"{links} blocks are links, and {between:g} words stand between two of them"
+
     def judge_form(self, signals: Mapping[str, object], words: int, page_type: str | None) -> tuple[Reason, str] | None:
         """The same for a text around a form, from what `form_signals` found; a thread has one to answer it."""
+        account = signals.get("account_form")
+        if account and page_type not in _LINKING and words <= self.account_max_words[account == 2]:
+            return DropReason.FORM_PAGE, f"{words} words at the address of a form to log in or to sign up"
         running, passwords = signals.get("form_running_words"), signals.get("form_passwords")
         if not isinstance(running, int) or not isinstance(passwords, int):
             return None
-        limit = self.form_with_password if passwords else self.form_without
-        if words > limit.most_words or running > limit.running_words:
+        if page_type in _ANSWERED:
             return None
-        if not passwords and page_type in _ANSWERED:
+        limit = self.form_with_password if passwords else self.form_without
+        most_running = limit.in_article if page_type == "article" else limit.running_words
+        if words > limit.most_words or running > most_running:
             return None
         return DropReason.FORM_PAGE, f"{running} of {words} words are running text beside a form"
 
@@ -109,6 +149,12 @@ class Recognisers:
 
     def _head(self, text: str) -> str:
         return text[: self.head_chars].lower().translate(_APOSTROPHE)
+
+
+def _cut_lines(text: str) -> float:
+    """The share of the lines that an ellipsis ends, 0 to 1."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return sum(_CUT.search(line) is not None for line in lines) / max(len(lines), 1)
 
 
 def _headings(title: str, head: str) -> Iterator[str]:

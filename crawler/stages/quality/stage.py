@@ -58,8 +58,8 @@ class QualityStage:
     def __call__(self, doc: Document) -> Document | Drop:
         """Measure and judge `doc.text`.
 
-        Drops: placeholder, soft_404, login_wall, form_page, error_page, every reason of the rule sets, unlike_text,
-        not_of_profile, low_quality.
+        Drops: placeholder, soft_404, login_wall, form_page, index_page, error_page, every reason of the rule sets,
+        unlike_text, not_of_profile, low_quality.
         """
         language = ruled_by(doc.language, doc.language_script) or "en"
         cut = _judged(doc.text)
@@ -75,6 +75,7 @@ class QualityStage:
             _note(doc, read_legal(doc.title, doc.text, doc.crawled_at))
         no_content = self._recognisers.judge(doc.title, doc.text, page.number_of_words)
         no_content = no_content or self._recognisers.judge_form(doc.quality_signals, doc.word_count, doc.page_type)
+        no_content = no_content or self._recognisers.judge_index(doc.quality_signals, doc.text, doc.page_type)
         failure = self._run_rules(doc, page, self._rules_of(profile, language))
         if no_content is not None:
             return Drop(self.name, *no_content)

@@ -125,6 +125,15 @@ def test_docbook_paragraphs_written_as_div_are_paragraphs():
     assert [f"Number {i}." in text for i in range(5)] == [True] * 5
 
 
+@pytest.mark.parametrize("extractor", ["learned", "trafilatura"])
+def test_what_a_field_offers_to_choose_from_is_no_text(extractor):
+    choices = "".join(f"<option>Kingdom of {name}</option>" for name in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" * 3)
+    form = f"<form>Name: <input name=n><br>E-mail: <input name=e><br>Country: <select name=c>{choices}</select></form>"
+    body = f"<ul><li><a href=/>Home</a></ul><div>{form}</div>"
+    _, doc = extract(f"<html><body>{body}</body></html>", extractor=extractor, min_words=0)
+    assert "Kingdom" not in doc.text
+
+
 def test_resiliparse_is_an_extractor_of_its_own():
     _, doc = extract(ARTICLE, extractor="resiliparse")
     assert doc.extractor == "resiliparse"

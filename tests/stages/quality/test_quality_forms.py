@@ -37,10 +37,10 @@ def judged(chain: Chain, body: str) -> Document:
     return chain.run(Document("https://mill.test/", html=page.encode(), content_type="text/html; charset=utf-8"))
 
 
-def signals(body: str, text: str) -> dict[str, int]:
+def signals(body: str, text: str, page_type: str | None = None, url: str = "") -> dict[str, int]:
     tree = parse_html(f"<html><body>{body}</body></html>")
     assert not isinstance(tree, str) and tree is not None
-    return form_signals(page_with_fields(tree, body.encode()), text)
+    return form_signals(page_with_fields(tree, body.encode(), url), text, url, page_type)
 
 
 def reason(found: dict[str, int], words: int, page_type: str | None = None) -> str:
@@ -93,12 +93,53 @@ def test_one_field_to_search_is_no_form_and_three_without_password_are() -> None
 
 
 def test_a_thread_and_a_product_have_a_form_to_answer_and_are_none() -> None:
-    found = {"form_passwords": 0, "form_running_words": 20}
-    assert reason(found, 90, "service") == DropReason.FORM_PAGE
-    assert reason(found, 90, "forum") == reason(found, 90, "product") == ""
+    for passwords in (0, 1):
+        found = {"form_passwords": passwords, "form_running_words": 20}
+        assert reason(found, 90, "service") == DropReason.FORM_PAGE
+        assert reason(found, 90, "forum") == reason(found, 90, "product") == ""
 
 
-@pytest.mark.parametrize(("passwords", "words", "running"), [(2, 251, 0), (1, 90, 81), (0, 161, 0), (0, 90, 36)])
+def test_an_article_may_say_less_beside_a_form_than_other_pages() -> None:
+    for passwords, running in ((0, 60), (1, 100)):
+        found = {"form_passwords": passwords, "form_running_words": running}
+        assert reason(found, 120, "service") == DropReason.FORM_PAGE and reason(found, 120, "article") == ""
+
+
+def test_links_below_a_password_part_the_form_from_its_text_no_further_than_a_menu() -> None:
+    links = "<a href=/lost>You have lost the word that the miller gave you</a> <a href=/new>You are here for once</a>"
+    links += "<a href=/help>Help for the blind</a>"
+    assert signals(f"{LOGIN}{links}<p>What was ground</p>", "What was ground")["form_passwords"] == 1
+    assert signals(f"{LOGIN}{links}<p>What was ground</p>", "What was ground", "article") == {}
+    assert signals(f"<input><input><input>{links}<p>What was ground</p>", "What was ground") == {}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "signin.html?v=1",
+        "ucp.php?mode=login",
+        "customer/account/create/",
+        "Auth/forgotten_password",
+        "loginRegister",
+        "pwdReset",
+    ],
+)
+def test_one_field_is_a_form_where_the_address_names_one_of_an_account(path: str) -> None:
+    url = f"https://mill.test/{path}"
+    found = signals("<input name=u><p>Mills</p>", "Mills", url=url)
+    assert reason(found, 250, "service") == DropReason.FORM_PAGE
+    assert reason(found, 251, "service") == reason(found, 90, "documentation") == ""
+    assert reason(signals(LOGIN, "Mills", url=url), 450, "service") == DropReason.FORM_PAGE
+    assert signals("<p>Mills</p>", "Mills", url=url) == {}
+
+
+@pytest.mark.parametrize("path", ["how-to-reset-a-password", "pwd.html", "?next=/login", "blog/registers", "new/"])
+def test_other_addresses_name_no_form_of_an_account(path: str) -> None:
+    assert signals("<input name=u><p>Mills</p>", "Mills", url=f"https://mill.test/{path}") == {}
+    assert signals("<input name=u><p>Mills</p>", "Mills", url="https://[mill") == {}
+
+
+@pytest.mark.parametrize(("passwords", "words", "running"), [(2, 251, 0), (1, 90, 101), (0, 161, 0), (0, 90, 61)])
 def test_more_text_than_a_form_has_is_kept(passwords: int, words: int, running: int) -> None:
     assert reason({"form_passwords": passwords, "form_running_words": running}, words) == ""
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from crawler.config.text import COMMENTS
 from crawler.stages.extraction.learned.alike import groups
 from crawler.stages.extraction.learned.banners import without_banners
+from crawler.stages.extraction.learned.between import link_signals
 from crawler.stages.extraction.learned.choice import choose, hoped
 from crawler.stages.extraction.learned.copies import without_copies
 from crawler.stages.extraction.learned.coverage import coverage
@@ -56,6 +57,8 @@ class Found:
     """What readers wrote below the text, where it is asked for: COMMENTS=separate."""
     letters: int = 0
     """Letters and digits of all blocks of the page, menus and all."""
+    links: dict[str, float] = field(default_factory=dict)
+    """Of `link_signals`."""
 
     @property
     def text(self) -> str:
@@ -114,7 +117,15 @@ def judge(
     said_below = comments_of(page, labeller) if comments == "separate" else ""
     written = write(page, kept.tolist(), text_format, labeller)
     return Found(
-        written, round(expected, 3), kind, round(chances[kind], 3), is_second, page, said_below, numbers.letters
+        written,
+        round(expected, 3),
+        kind,
+        round(chances[kind], 3),
+        is_second,
+        page,
+        said_below,
+        numbers.letters,
+        link_signals(kept, numbers),
     )
 
 
