@@ -123,10 +123,14 @@ def _having(place: Place, wish: Wish, words: str, progress: Callable[[str], obje
     except ValueError as error:
         raise WrongCall(f"--containing: {error}") from None
     domains = wish.domains
-    pages = {url: having for url, having in found.pages.items() if not domains or covers(domains, url)}
+
+    def is_meant(url: str) -> bool:
+        return not domains or covers(domains, url)
+
+    pages = {url: having for url, having in found.pages.items() if is_meant(url)}
     where = {url: having.kinds for url, having in pages.items() if having.sure}
     perhaps = {url: having.kinds for url, having in pages.items() if not having.sure}
-    return Wanted(replace(wish, urls=frozenset(where)), where, perhaps, tuple(found.problems))
+    return Wanted(replace(wish, urls=frozenset(where)), where, perhaps, tuple(found.not_searched(is_meant)))
 
 
 def _domains(opts: argparse.Namespace) -> frozenset[str]:

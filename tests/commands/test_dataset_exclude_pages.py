@@ -26,6 +26,8 @@ from crawler.operations import exclude, registry
 from crawler.operations.declared import WrongCall
 from crawler.problems import InputError
 from crawler.storage.files.place import Place
+from tests.stages.documents.office_maker import docx
+from tests.stages.documents.pdf_maker import pdf_of, text_pages
 from tests.support.letters import MIRROR, OTHER, SITE, Letters, fill
 from tests.support.operations import answer_of
 from tests.support.syllables import prose
@@ -222,6 +224,73 @@ def test_other_forms_of_a_name_go_and_what_may_be_anothers_is_listed_and_stays(c
     again = call(corpus, "--containing", NAME, *WHY, "--yes")
     assert again.facts["entry"] is None and again.facts["perhaps"] == [f"{SITE}/initial"]
     assert remove(corpus, "--containing", "A. Quillfeather")["pages"] == [f"{SITE}/initial"]
+
+
+def in_runs(*words):
+    """Paragraphs of a DOCX, each word a run of its own."""
+    return "<w:p>" + "".join(f"<w:r><w:t>{word}</w:t></w:r>" for word in words) + "</w:p>"
+
+
+def test_a_name_in_a_file_of_the_archive_is_found_where_the_text_has_it_redacted(corpus):
+    """In a PDF; in parts of an office file that no text has: a comment, who wrote it; in RTF and in a mail."""
+    more = Letters(corpus.path, "w2")
+    files = {
+        "a.pdf": pdf_of(text_pages(f"{prose(20, 41)}\nWrite to {NAME} for it.\n{prose(20, 42)}"[:400])),
+        "b.docx": docx(in_runs("A", "da Quill", "feather", " wrote.")),
+        "c.docx": docx(in_runs("Nothing."), word__comments=f"<w:comments>{in_runs(NAME)}</w:comments>"),
+        "d.docx": docx(in_runs("Nothing."), docProps__core=f"<p><dc:creator>{NAME}</dc:creator></p>"),
+        "e.rtf": rb"{\rtf1\ansi Written by Ada {\b Quill\'66eather}.}",
+        "f.eml": f"From: <x@birch.example>\nSubject: =?utf-8?q?Ada_Quillfeather?=\n\n{prose(30, 43)}\n".encode(),
+        "g.pdf": pdf_of(text_pages("Nobody is named in this file at all.")),
+    }
+    types = {"rtf": "application/rtf", "eml": "message/rfc822"}
+    for number, (name, body) in enumerate(files.items()):
+        more.add(
+            f"{SITE}/{name}",
+            f"[PERSON] {prose(190, 50 + number)}",
+            html=body,
+            sent_as=types.get(name[-3:], "text/html"),
+        )
+    more.close()
+    done = remove(corpus, "--containing", NAME)
+    assert set(done["pages"]) == {PERSON, *(f"{SITE}/{name}" for name in files if name != "g.pdf")}
+
+
+def test_files_that_cannot_be_searched_are_counted_and_named_and_the_call_fails(corpus):
+    more = Letters(corpus.path, "w2")
+    for number, name in enumerate(("torn.pdf", "torn.docx", "none.pdf")):
+        body = {
+            "torn.pdf": b"%PDF-1.7\n1 0 obj",
+            "torn.docx": docx(in_runs("x"))[:-30],
+            "none.pdf": pdf_of(text_pages("Nobody.")),
+        }[name]
+        more.add(f"{OTHER}/{name}", f"{prose(190, 60 + number)}", html=body)
+    more.close()
+    done = call(corpus, "--containing", NAME, *WHY, "--yes")
+    assert done.code == 1 and done.facts["pages"] == [PERSON]
+    (said,) = done.problems
+    assert said.startswith(f"2 files in the archive could not be searched: {OTHER}/torn.docx (truncated")
+    narrowed = call(corpus, "--containing", "Nobody Atall", "--domain", "birch.example", *WHY, "--yes")
+    assert not any("could not be searched" in problem for problem in narrowed.problems)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/people?name=Ada+Quillfeather", "/people/ada_quillfeather.html", "/p#/ada/quillfeather", "/a%64a-quillfeather"],
+)
+def test_an_address_that_has_the_words_is_found_wherever_it_has_them_and_once(corpus, path):
+    more = Letters(corpus.path, "w2")
+    more.add(f"{SITE}{path}", "", reason=DropReason.GONE, html="")
+    more.close()
+    assert set(remove(corpus, "--containing", NAME)["pages"]) == {PERSON, f"{SITE}{path}"}
+    assert call(corpus, "--containing", NAME, *WHY, "--yes").facts["entry"] is None
+
+
+def test_an_address_that_leads_to_one_with_the_words_goes_with_it(corpus):
+    more = Letters(corpus.path, "w2")
+    more.add(f"{SITE}/aq", "", reason=DropReason.REDIRECTED, detail=f"{SITE}/ada-quillfeather", html="")
+    more.close()
+    assert set(remove(corpus, "--containing", NAME)["pages"]) == {PERSON, f"{SITE}/aq"}
 
 
 def test_words_may_be_narrowed_to_a_domain(corpus):

@@ -10,6 +10,7 @@ import stat
 import pytest
 
 from crawler.document import ControlFile, DropReason
+from crawler.storage.files.columns import arrow
 from crawler.storage.files.records import record_of
 from tests.support.corpus_folder import document
 from tests.support.letters import OTHER, SITE, Letters
@@ -238,3 +239,24 @@ def test_strangers_text_is_escaped(corpus, asked):
     made.close()
     _, page = asked("--domain", "example.org")
     assert "<script>" not in page and "&lt;b&gt;" in page
+
+
+@pytest.mark.parametrize("form", ["webdataset", "mds", "dolma", "parquet", "jsonl"])
+def test_every_form_of_export_is_searched_in_its_texts_and_not_in_titles_alone(person, scrapy, letters, form):
+    assert scrapy("dataset", "export", "--to", form, "--out", "release", "corpus").code == 0
+    rows, _ = person()
+    assert rows[f"{SITE}/mill"]["found_in"] == ["archive", "kept", "release"]
+    assert any(said.startswith("release has it: ") for said in rows[f"{SITE}/mill"]["left"])
+
+
+def test_a_name_that_is_cut_between_two_chunks_is_found_in_them(scrapy, letters):
+    more = Letters(letters / "corpus", "w3")
+    text = f"{prose(60, 71)} signed Ada\nQuillfeather {prose(60, 72)}"
+    more.add(f"{SITE}/cut", text, html="")
+    more.close()
+    assert scrapy("dataset", "chunks", "--tokens", "100", "--out", "passages", "corpus").code == 0
+    done = scrapy("report", "--person", NAME, "--out", "page.html", "--json", "corpus")
+    rows = {row["url"]: row for row in json.loads(done.out)["dossier"]["pages"]}
+    pieces = arrow().parquet.read_table(next((letters / "passages" / "data").iterdir())).to_pylist()
+    assert not any(NAME in " ".join(row["text"].split()) for row in pieces if row["url"] == f"{SITE}/cut")
+    assert rows[f"{SITE}/cut"]["found_in"] == ["kept", "passages"]

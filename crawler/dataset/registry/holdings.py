@@ -154,17 +154,35 @@ def derived_that_hold(
     return found
 
 
+def derived_folders(start: Place) -> Trace:
+    """This folder and every one that is known to be derived from it; of what is not there a sentence in `unread`."""
+    found = Trace()
+    _follow([start], found)
+    return found
+
+
 def derived_records(
     start: Place, *, progress: Callable[[str], object] = lambda _: None
 ) -> Iterator[tuple[str, Record]]:
-    """Every record with an address in every folder that is known to be derived from this one, each with the folder.
+    """Every record with an address in every folder that is known to be derived from this one, each with the folder;
+    of chunks one for each document, with its text in one piece.
 
     Raises: StorageError where a file is damaged.
     """
     for place in _follow([start], Trace())[1:]:
         progress(place.url)
-        for path in sorted(set(_present(place, versions_in(place)).values()) - {""}):
-            yield from ((place.url, record) for record in _records(place, path) if record.get("url"))
+        versions = versions_in(place)
+        paths = sorted(set(_present(place, versions).values()) - {""})
+        rows = (record for path in paths for record in _records(place, path) if record.get("url"))
+        cut = versions[standing_hash(place)]["manifest"] == CHUNKS
+        yield from ((place.url, record) for record in (_whole(rows) if cut else rows))
+
+
+def _whole(rows: Iterator[Record]) -> Iterator[Record]:
+    """Documents of their chunks, which follow each other."""
+    for _, chunks in groupby(rows, key=lambda row: (row["canonical_url"] or row["url"], row["doc_id"])):
+        first, *more = chunks
+        yield first | {"text": _joined([first, *more])}
 
 
 class _Refused(NamedTuple):
@@ -346,12 +364,22 @@ def _samples(place: Place, path: str) -> Iterator[Record]:
 
 
 def _members(place: Place, path: str) -> Iterator[Record]:
-    """Of a WebDataset: the JSON beside each text. Raises: StorageError where the tar is damaged."""
+    """Of a WebDataset: the JSON of each sample with the text in front of it; of one of images the JSON alone.
+
+    Raises: StorageError where the tar is damaged.
+    """
+    waiting = ("", "")
     try:
         with place.open_listed(path) as file, tarfile.open(fileobj=file, mode="r|") as tar:
             for member in tar:
-                content = tar.extractfile(member) if member.name.endswith(".json") and member.size < _MAX_JSON else None
-                if content is not None:
-                    yield orjson.loads(content.read())
+                name, _, kind = member.name.rpartition(".")
+                content = tar.extractfile(member) if kind in ("json", "txt") and member.size < _MAX_JSON else None
+                if content is None:
+                    continue
+                if kind == "txt":
+                    waiting = name, content.read().decode("utf-8", "replace")
+                    continue
+                record = orjson.loads(content.read())
+                yield {**record, "text": waiting[1]} if waiting[0] == name else record
     except (tarfile.TarError, orjson.JSONDecodeError, OSError) as error:
         raise StorageError(f"{place.path_of(path)}: cannot be read ({error}); restore it from a copy") from error

@@ -139,7 +139,7 @@ def _wanted(place: Place, question: Question, found: Dossier, progress: Callable
         return Wanted(names=frozenset({question.url, canonicalize(question.url) or question.url}))
     beside = derived_records(place, progress=progress)
     named = containing(place, question.person, passages=True, beside=beside, progress=progress)
-    found.where, found.beside, found.unread = dict(named.pages), named.beside, list(named.problems)
+    found.where, found.beside, found.unread = dict(named.pages), named.beside, named.not_searched()
     sure = frozenset(name for name, having in named.pages.items() if having.sure)
     copies = find(place, Wish("", urls=sure, reach="text")).copies if sure else []  # as a withdrawal finds them
     return Wanted(names=frozenset({*named.pages, *copies}))
