@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from crawler.dataset.pages import page_name, redirect_of
 from crawler.dataset.refused import address_of, addresses_of
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.text_prints import TextPrint, TextPrints, printed
@@ -139,6 +140,23 @@ def find(place: Place, wish: Wish) -> Concerned:
         if count := sum(map(going.goes, urls)):
             found.raw += count
             found.archives.add(archive)
+    return found
+
+
+def ends_of(place: Place, urls: Iterable[str]) -> dict[str, str]:
+    """Where those of these addresses lead that a crawl recorded as redirects, each step by itself: URL to URL, both
+    canonical. Whoever asks about a page may know it by an address that led there. Raises: StorageError.
+    """
+    steps = {}
+    for record, _ in _records(place):
+        if (end := redirect_of(record)) is not None:
+            steps[address_of(page_name(record))] = page_name(record), end
+    found, waiting = dict[str, str](), [address_of(url) for url in urls]
+    while waiting:
+        step = steps.pop(waiting.pop(), None)
+        if step is not None:
+            found[step[0]] = step[1]
+            waiting.append(address_of(step[1]))
     return found
 
 

@@ -95,7 +95,7 @@ def _exclude(
     wish, where = wanted.wish, wanted.where
     sys.stdout.writelines(f"{line}\n" for line in doubtful(wanted.perhaps or {}, place.url))
     if where is not None and not wish.urls:  # no page has the words
-        return _finish(config, place)
+        return _finish(config, place) if _is_repeated(place, wish) else Answer(NOTHING, [], [_no_page(wanted)])
     found = find(place, wish)
     if entries is not None and not wish.refused:
         wish = dataclasses.replace(wish, refused=ungranted(found.pages, entries))
@@ -109,6 +109,8 @@ def _exclude(
             return _finish(config, place)
     going = _Going(wish, found, _derived(place, wish, found))
     sys.stdout.write(announce(found, place.url, pages=where, derived=going.derived.holdings))
+    leads = sorted((wanted.ends or {}).items())
+    sys.stdout.writelines(f"  {url} leads to {end}, which goes, too\n" for url, end in leads)
     pictures = _images_among(place, found.unknown)
     found.unknown -= pictures.keys()
     for url, folder in sorted(pictures.items()):
@@ -133,6 +135,20 @@ def _do(config: Config, place: Place, going: _Going, entries: list[AllowlistEntr
     except (FrontierError, DedupError) as error:
         problem = f"the corpus was changed, frontier or duplicate index were not ({error}); run the same command again"
         return with_images(answer_of(done, None, problem, derived=rest), left)
+
+
+def _is_repeated(place: Place, wish: Wish) -> bool:
+    """Whether a withdrawal with this reason was made for the same person before: its words are stored nowhere."""
+    return any((line["reason"], line.get("by", NOT_GIVEN)) == (wish.reason, wish.by) for line in in_force(place))
+
+
+def _no_page(wanted: Wanted) -> str:
+    if wanted.perhaps:
+        return (
+            "no page of this corpus has these words for sure, so nothing was changed; look at those that perhaps have "
+            "them, and give their addresses with --url"
+        )
+    return "no page of this corpus has these words, so nothing was changed; look at how they are written"
 
 
 def _with_images_of(place: Place, domains: set[str]) -> set[str]:

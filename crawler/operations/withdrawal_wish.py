@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.dataset.concerned import ends_of
 from crawler.dataset.exclude import Wish
 from crawler.dataset.refused import PASSED
 from crawler.dataset.registry.behind import refusals_of
@@ -32,13 +33,15 @@ AGAIN = "what this corpus refuses already"
 
 class Wanted(NamedTuple):
     """where: by page the kinds of places that have the words of `--containing`; None without them. perhaps: the same of
-    pages where they may be another's, which stay. problems: what could not be searched.
+    pages where they may be another's, which stay. problems: what could not be searched. ends: where named addresses
+    lead, whose pages go, too.
     """
 
     wish: Wish
     where: dict[str, list[str]] | None = None
     perhaps: dict[str, list[str]] | None = None
     problems: tuple[str, ...] = ()
+    ends: dict[str, str] | None = None
 
 
 def check(opts: argparse.Namespace) -> None:
@@ -88,7 +91,11 @@ def wishes_of(
         wish = _by_allowlist(wish, opts.allowlist, entries)
     if opts.containing:
         return [_having(place, wish, opts.containing, progress)]
-    return [Wanted(replace(wish, urls=frozenset(_urls(opts, config))) if named else wish)]
+    if not named:
+        return [Wanted(wish)]
+    urls = frozenset(_urls(opts, config))
+    ends = ends_of(place, urls)
+    return [Wanted(replace(wish, urls=urls | frozenset(ends.values())), ends=ends)]
 
 
 def _again(place: Place, reason: str, by: str) -> Iterator[Wanted]:

@@ -99,6 +99,18 @@ def test_with_the_address_alone_copies_stay(corpus):
     assert lineage(corpus.path).code == 0
 
 
+def test_by_an_address_that_leads_to_a_page_the_page_goes_and_it_is_said(corpus, capsys):
+    more = Letters(corpus.path, "w2")
+    more.add(f"{SITE}/p", "", reason=DropReason.REDIRECTED, detail=f"{SITE}/q", html="")
+    more.add(f"{SITE}/q", "", reason=DropReason.REDIRECTED, detail=f"{PERSON}#top", html="")
+    more.add(f"{SITE}/loop", "", reason=DropReason.REDIRECTED, detail=f"{SITE}/loop?", html="")
+    more.close()
+    done = remove(corpus, "--url", f"{SITE}/p", "--url", f"{SITE}/loop")
+    assert PERSON in done["pages"] and PERSON not in kept(corpus.path) and not done["unknown"]
+    assert f"  {SITE}/q leads to {PERSON}, which goes, too\n" in capsys.readouterr().out
+    assert Refusals.of([corpus.place]).refusal(PERSON) and lineage(corpus.path).code == 0
+
+
 def test_pages_of_a_file_and_of_the_line_go_together_and_unknown_ones_are_refused_and_said(corpus, tmp_path, capsys):
     (tmp_path / "urls.txt").write_text(f"# a list\n\n{SITE}/other\nhttps://birch.example/lettr\n")
     done = remove(corpus, "--url", PERSON, "--urls", tmp_path / "urls.txt")
@@ -199,12 +211,28 @@ def test_an_older_version_that_has_the_words_is_found(corpus):
     assert done.facts["pages"] == [PERSON] and NAME.encode() not in corpus.everything()
 
 
-def test_words_that_no_page_has_change_nothing_and_are_not_repeated(corpus, capsys):
+def test_words_that_no_page_has_change_nothing_are_not_repeated_and_the_call_fails(corpus, capsys):
     before = corpus.everything()
     done = call(corpus, "--containing", "Nobody Atall", *WHY, "--yes")
-    assert done.code == 0 and done.facts["entry"] is None and corpus.everything() == before
-    said = capsys.readouterr()
-    assert "nothing in this corpus matches" in said.out and "Nobody" not in said.out + said.err
+    assert done.code == 1 and done.facts["entry"] is None and corpus.everything() == before
+    assert done.problems[0].startswith("no page of this corpus has these words, so nothing was changed")
+    assert "Nobody" not in capsys.readouterr().out + done.problems[0]
+
+
+def test_the_same_words_once_more_are_no_mistake(corpus, capsys):
+    remove(corpus, "--containing", NAME)
+    again = call(corpus, "--containing", NAME, *WHY, "--yes")
+    assert again.code == 0 and "nothing in this corpus matches" in capsys.readouterr().out
+    assert call(corpus, "--containing", NAME, "--reason", "another", "--yes").code == 1
+
+
+def test_words_that_may_be_anothers_alone_change_nothing_and_the_call_says_how_to_go_on(corpus):
+    more = Letters(corpus.path, "w2")
+    more.add(f"{SITE}/initial", f"{prose(190, 32)} A. Quillfeather, mayor", html="")
+    more.close()
+    done = call(corpus, "--containing", "Anne Quillfeather", *WHY, "--yes")
+    assert done.code == 1 and done.facts["perhaps"] == [f"{SITE}/initial"]
+    assert "for sure" in done.problems[0] and "--url" in done.problems[0]
 
 
 def test_other_forms_of_a_name_go_and_what_may_be_anothers_is_listed_and_stays(corpus, capsys):
