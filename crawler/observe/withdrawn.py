@@ -100,20 +100,32 @@ def left_to_do(found: Trace) -> Iterator[str]:
         own = [each.again > 0 for each in held] + [each.own for each in found.raw if each.folder == folder]
         rest = [each.again < each.withdrawn for each in held]
         rest += [not each.own for each in found.raw if each.folder == folder]
-        way = _way(folder, again=any(own), elsewhere=any(rest)) if all(each.corpus for each in held) else _MAKE_AGAIN
+        by = sorted({*(entry for each in held for file in each.files for entry in file.by),
+                     *(entry for each in found.raw if each.folder == folder for entry in each.by)})  # fmt: skip
+        corpus = all(each.corpus for each in held)
+        way = _way(folder, by, again=any(own), elsewhere=any(rest)) if corpus else _again_from_sources(by, own=any(own))
         yield f"{folder}: still holds {' and '.join(what)}; {way}"
 
 
-_MAKE_AGAIN = "make it again from its sources, which leaves them out, and remove this one"
+def _again_from_sources(by: Sequence[str], *, own: bool) -> str:
+    """own: what it was made of refuses some of it, so that it is left out the next time."""
+    if own:
+        return "remove it and make it again in the same place, from its sources, which leave them out"
+    return f"what it was made of does not refuse them: {_others(by)}; withdraw the same there, or take that back"
 
 
-def _way(folder: str, *, again: bool, elsewhere: bool) -> str:
+def _way(folder: str, by: Sequence[str], *, again: bool, elsewhere: bool) -> str:
     """again: the corpus refuses some of it by itself; elsewhere: some of it only a corpus beside it refuses."""
     there = f"run `gristmill dataset exclude --again {folder}`"
     if not elsewhere:
         return there
     same = f"withdraw the same there with `gristmill dataset exclude`, as {folder} refuses"
-    return f"{there}, and {same} not all of it" if again else f"{same} none of it"
+    how = f"{there}, and {same} not all of it" if again else f"{same} none of it"
+    return f"{how}: {_others(by)}; or take that back, if it is wrong"
+
+
+def _others(by: Sequence[str]) -> str:
+    return f"{', '.join(by)} {'does' if len(by) == 1 else 'do'}"
 
 
 def _by_folder(holdings: Sequence[Holding]) -> Iterator[tuple[str, int]]:

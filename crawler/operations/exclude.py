@@ -7,12 +7,14 @@ import dataclasses
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from crawler.dataset.entries import entries_in
 from crawler.dataset.exclude import Wish, Withdrawn, find, is_begun, mistyped, refusals_after, undo, unknown, withdraw
 from crawler.dataset.refused import Refusals
 from crawler.dataset.rewrite import corpus_place, tidy
-from crawler.dataset.withdrawals import NOT_GIVEN, in_force, log_lines, refused_domains, withdrawn_urls
+from crawler.dataset.withdrawals import NOT_GIVEN, WITHDRAWALS, in_force, log_lines, refused_domains, withdrawn_urls
 from crawler.number import number_of
 from crawler.operations.answer import Answer, Fields
 from crawler.operations.common import agreed, reading
@@ -22,13 +24,13 @@ from crawler.operations.images_left import IMAGES, leave_images, with_images
 from crawler.operations.withdrawal_wish import Wanted, check, wishes_of
 from crawler.server.errors import FrontierError
 from crawler.server.location import is_unnamed
+from crawler.storage.files.place import Place
 
 if TYPE_CHECKING:
     from crawler.config import Config
     from crawler.dataset.exclude import Concerned
     from crawler.dataset.registry.holdings import Holding, Trace
     from crawler.seeds.allowlist import AllowlistEntry
-    from crawler.storage.files.place import Place
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +70,8 @@ def exclude(opts: argparse.Namespace, load: Load) -> Answer:
         with reading() as progress:
             wishes = wishes_of(place, opts, config, entries, lambda path: progress(f"reading {path}"))
         answers = [_exclude(config, place, opts, each, entries) for each in wishes]
+    did = [answer for answer in answers if answer.problems or (answer.facts or {}).get("entry") is not None]
+    answers = did or answers[-1:]
     lines = [line for answer in answers for line in cast("list[str]", answer.lines)]
     problems = [problem for answer in answers for problem in answer.problems]
     facts = answers[-1].facts and {**answers[-1].facts, "perhaps": sorted(wishes[-1].perhaps or ())}
@@ -191,9 +195,11 @@ def _finish(config: Config, place: Place) -> Answer:
 
 
 def _undo(config: Config, place: Place, opts: argparse.Namespace) -> Answer:
+    before = entries_in([place]).get((place.path_of(WITHDRAWALS), opts.undo))
     entry = undo(place, opts.undo, reason=opts.reason, by=opts.by.strip() or NOT_GIVEN, now=time.time())
+    known = f"was taken back before ({before.undone})" if before and before.undone else "is taken back"
     lines = [
-        f"entry {opts.undo} is taken back: what it refused may be fetched, judged and kept again",
+        f"entry {opts.undo} {known}: what it refused may be fetched, judged and kept again",
         "what it removed does not come back by this; these bring it:",
         "  a crawl with RECRAWL=1, or with another CRAWL_ID",
         "  a replay, under another CRAWL_ID, of an archive that has it",
@@ -210,12 +216,20 @@ def _undo(config: Config, place: Place, opts: argparse.Namespace) -> Answer:
     return Answer({**NOTHING, "undone": opts.undo}, lines, problems)
 
 
-def _still_refused(place: Place, number: int) -> list[str]:
-    """What another entry refuses as well."""
-    refused = Refusals.of([place])
+def _still_refused(place: Place, number: int) -> Iterator[str]:
+    """What another entry refuses as well, of this corpus or of one that was made of it."""
+    from crawler.dataset.registry.derived import is_corpus
+    from crawler.dataset.registry.holdings import derived_folders
+
     urls = {line["url"] for line in log_lines(place) if line["kind"] == "page" and line["number"] == number}
-    others = Counter(found.number for url in urls if (found := refused.refusal(url)) is not None)
-    return [f"entry {other} refuses {number_of(count, 'page')} of it, too" for other, count in sorted(others.items())]
+    for folder in derived_folders(place).folders:
+        if not is_corpus(one := Place(folder)):
+            continue
+        refused = Refusals.of([one])
+        others = Counter(found.number for url in urls if (found := refused.refusal(url)) is not None)
+        where = "" if folder == place.url else f" of {folder}"
+        for other, count in sorted(others.items()):
+            yield f"entry {other}{where} refuses {number_of(count, 'page')} of it, too"
 
 
 def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str, derived: Trace | None = None) -> Answer:

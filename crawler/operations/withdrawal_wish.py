@@ -13,7 +13,7 @@ from crawler.dataset.concerned import ends_of
 from crawler.dataset.exclude import Wish
 from crawler.dataset.refused import PASSED
 from crawler.dataset.registry.behind import refusals_of
-from crawler.dataset.withdrawals import NOT_GIVEN, covers
+from crawler.dataset.withdrawals import ENDED, NOT_GIVEN, covers
 from crawler.operations.declared import WrongCall
 from crawler.problems import InputError
 from crawler.seeds.seed_file import not_a_url, seed_lines
@@ -101,8 +101,8 @@ def wishes_of(
 def _again(place: Place, reason: str, by: str) -> Iterator[Wanted]:
     refused = refusals_of([place])
     if refused.passed or refused.expired:
-        wish = Wish(reason, revoked=refused.has_passed, rule=f"{AGAIN}: its time was over", by=by, reach="nothing")
-        yield Wanted(wish)
+        at = max([*refused.passed.values(), *refused.expired.values()])
+        yield Wanted(Wish(reason, revoked=refused.has_passed, rule=f"{AGAIN}: {ENDED}{at}", by=by, reach="nothing"))
     yield Wanted(
         Wish(
             reason,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from crawler.dataset.mix.spec import Source
 from crawler.dataset.refused import Refusals
 from crawler.dataset.rewrite import rewrite
 from crawler.dataset.select import Selection, select
+from crawler.dataset.supersede import supersede
 from crawler.dataset.verify import verify
 from crawler.dataset.versions import Cause
 from crawler.document import DropReason
@@ -427,7 +429,8 @@ def test_folders_that_still_hold_it_are_named_before_and_after_with_a_way_that_w
     said = capsys.readouterr().out
     assert {each["folder"].rpartition("/")[2] for each in done["still_held"]} == {"subset", "release"}
     assert (
-        said.count("3 documents there; they stay") == 2 and "release: still holds 3 withdrawn documents; make" in said
+        said.count("3 documents there; they stay") == 2
+        and "release: still holds 3 withdrawn documents; remove it and make it again in the same place" in said
     )
     assert f"run `gristmill dataset exclude --again {derived / 'subset'}`" in said
     assert lineage(corpus.path).code == 1 and lineage(derived / "release").code == 1
@@ -437,6 +440,56 @@ def test_folders_that_still_hold_it_are_named_before_and_after_with_a_way_that_w
     assert found.code == 1 and "if it was removed for good, remove" in found.problems[0]
     Path(found.problems[0].split(" remove ")[-1].removesuffix(" as well")).unlink()
     assert lineage(corpus.path).code == 0 and kept(derived / "subset") == kept(corpus.path)
+
+
+def test_made_again_in_its_place_an_export_is_left_without_it_and_the_proof_ends_with_0(derived, corpus):
+    remove(corpus, "--url", LETTER)
+    assert answer_of(exclude.WORK, "--again", "--yes", derived / "subset").code == 0
+    shutil.rmtree(derived / "release")
+    export(corpus.place, derived / "release", "webdataset", max_bytes=10**6, now=1.9e9)
+    assert lineage(corpus.path).code == 0
+
+
+def test_after_a_withdrawal_was_taken_back_the_advice_names_the_entry_that_still_refuses_the_page(
+    derived, corpus, capsys
+):
+    """Also where an export was made anew since: it has the page rightly."""
+    remove(corpus, "--url", PERSON, "--address-only")
+    subset = derived / "subset"
+    answer_of(exclude.WORK, "--again", "--yes", subset)
+    shutil.rmtree(derived / "release")
+    capsys.readouterr()
+    call(corpus, "--undo", "1", "--reason", "wrong page", "--by", "Jo")
+    assert f"entry 1 of {subset} refuses 1 page of it, too" in capsys.readouterr().out
+    call(corpus, "--undo", "1", "--reason", "wrong page", "--by", "Jo")
+    assert re.search(r"entry 1 was taken back before \(\S+, Jo: wrong page\)", capsys.readouterr().out)
+    more = Letters(corpus.path, "w2")
+    more.add(PERSON, prose(200, 2), when=20)
+    more.close()
+    export(corpus.place, derived / "release", "jsonl", max_bytes=10**6, now=1.9e9)
+    entry, found = f"entry 1 of {subset / WITHDRAWALS} does", lineage(corpus.path)
+    told = left_in(found.problems, corpus.path)
+    assert f"refuses none of it: {entry}; or take that back, if it is wrong" in told
+    assert f"what it was made of does not refuse them: {entry};" in left_in(found.problems, derived / "release")
+    answer_of(exclude.WORK, "--undo", "1", "--reason", "wrong page", subset)
+    assert lineage(corpus.path).code == 0
+
+
+def test_what_a_lifted_optout_took_out_of_a_subset_does_not_refuse_what_was_fetched_since(derived, corpus, capsys):
+    more = Letters(corpus.path, "w2")
+    more.add(PERSON, "", reason=DropReason.OPTOUT, html="", when=10)
+    more.close()
+    supersede(corpus.place, now=1.7683e9)  # 2026-01-13
+    subset = derived / "subset"
+    assert answer_of(exclude.WORK, "--again", "--yes", subset).facts["kept"] == 1
+    assert "nothing in this corpus matches" not in capsys.readouterr().out
+    shutil.rmtree(derived / "release")
+    more = Letters(corpus.path, "w3")
+    more.add(PERSON, f"{prose(150, 2)} Then Ada Quillfeather spoke. {prose(50, 3)}", when=20)
+    more.close()
+    supersede(corpus.place, now=1.7692e9)
+    export(corpus.place, derived / "release", "jsonl", max_bytes=10**6, now=1.9e9)
+    assert lineage(corpus.path).code == 0
 
 
 def left_in(said, folder):
