@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from crawler.dataset.pages import page_name, redirect_of
@@ -301,10 +301,18 @@ def mistyped(found: Concerned) -> list[str]:
     return [f"{name}: no record of this corpus has it, so nothing was changed{_or(near[name])}" for name in near]
 
 
-def unknown(found: Concerned) -> list[str]:
-    """A sentence for each URL of the wish that no record has, with the URLs most alike."""
-    near = {url: difflib.get_close_matches(url, found.alike, n=3, cutoff=0.7) for url in sorted(found.unknown)}
-    return [f"{url}: no record of this corpus has it; it is refused from now on{_or(near[url])}" for url in near]
+def unknown(found: Concerned, known: Mapping[str, str]) -> list[str]:
+    """A sentence for each URL of the wish that no record has, with the URLs most alike. known: of URLs that are refused
+    already, by which entry.
+    """
+    return [f"{url}: {_unknown(found, url, known.get(url, ''))}" for url in sorted(found.unknown)]
+
+
+def _unknown(found: Concerned, url: str, entry: str) -> str:
+    if entry:
+        return f"no record of this corpus has it: it was withdrawn before, by {entry}"
+    near = difflib.get_close_matches(url, found.alike, n=3, cutoff=0.7)
+    return f"no record of this corpus has it; it is refused from now on{_or(near)}"
 
 
 def _or(alike: list[str]) -> str:

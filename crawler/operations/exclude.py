@@ -119,7 +119,7 @@ def _exclude(
     found.unknown -= pictures.keys()
     for url, folder in sorted(pictures.items()):
         sys.stdout.write(f"  {url}: an image in {folder}; it and its copies leave there, and none is asked for again\n")
-    sys.stdout.writelines(f"  {line}\n" for line in unknown(found))
+    sys.stdout.writelines(f"  {line}\n" for line in [*_home_pages(wish), *unknown(found, _known(place, found.unknown))])
     if not (opts.yes or agreed("Delete them?")):
         return Answer(problems=["nothing was changed; add --yes to do it"])
     return _do(config, place, going, entries)
@@ -153,6 +153,21 @@ def _no_page(wanted: Wanted) -> str:
             "them, and give their addresses with --url"
         )
     return "no page of this corpus has these words, so nothing was changed; look at how they are written"
+
+
+def _known(place: Place, urls: set[str]) -> dict[str, str]:
+    """Which entry refuses each of these by now."""
+    refused, entries = Refusals.of([place]), entries_in([place])
+    found = {url: refused.refusal(url) for url in urls}
+    known = {url: entries.get((refusal.log, refusal.number)) for url, refusal in found.items() if refusal}
+    return {url: str(entry) for url, entry in known.items() if entry is not None}
+
+
+def _home_pages(wish: Wish) -> Iterator[str]:
+    """What follows where the page goes at which crawls of a site begin."""
+    for url in sorted(wish.urls):
+        if url.partition("://")[2].partition("/")[2] == "":
+            yield f"{url} is a home page: a crawl that begins there finds nothing more; let it begin at other pages"
 
 
 def _with_images_of(place: Place, domains: set[str]) -> set[str]:

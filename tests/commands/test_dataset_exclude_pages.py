@@ -160,10 +160,32 @@ def test_without_a_yes_it_is_shown_and_nothing_is_changed(corpus, capsys):
     assert "3 kept documents" in capsys.readouterr().out and corpus.everything() == before
 
 
-def test_the_same_call_twice_changes_nothing_more(corpus):
+def test_the_same_call_twice_changes_nothing_more_and_says_that_it_was_done_before(corpus, capsys):
     first, before = remove(corpus, "--url", LETTER), corpus.everything()
+    capsys.readouterr()
     again = remove(corpus, "--url", LETTER)
     assert corpus.everything() == before and again["entry"] == first["entry"] and again["pages"] == first["pages"]
+    said = capsys.readouterr().out
+    assert f"{LETTER}: no record of this corpus has it: it was withdrawn before, by entry 1 of " in said
+    assert "did you mean" not in said and "has 4 pages and fingerprints of 1 text, no" in said
+
+
+def test_where_the_home_page_of_a_site_goes_it_is_said_that_a_crawl_cannot_begin_there(corpus, capsys):
+    more = Letters(corpus.path, "w2")
+    more.add(f"{SITE}/", prose(200, 80))
+    more.close()
+    remove(corpus, "--url", f"{SITE}/", "--url", PERSON)
+    said = capsys.readouterr().out
+    assert f"  {SITE}/ is a home page: a crawl that begins there finds nothing more" in said
+    assert said.count("is a home page") == 1
+
+
+def test_of_a_selection_no_frontier_is_said_to_be_left_behind(derived, corpus, capsys):
+    remove(corpus, "--url", LETTER)
+    capsys.readouterr()
+    answer_of(exclude.WORK, "--again", "--yes", derived / "subset")
+    said = capsys.readouterr().out
+    assert "there is no frontier here" in said and "not updated" not in said
 
 
 def test_older_versions_and_held_pages_go_with_the_page(corpus):
@@ -248,7 +270,7 @@ def test_other_forms_of_a_name_go_and_what_may_be_anothers_is_listed_and_stays(c
     assert set(done["pages"]) == {PERSON, f"{SITE}/index", f"{SITE}/ada-quillfeather"}
     assert done["perhaps"] == [f"{SITE}/initial"]
     said = capsys.readouterr().out
-    assert f"  {SITE}/initial: kept (perhaps)\n" in said and "1 page where the name may be another's; they stay" in said
+    assert f"  {SITE}/initial: kept (perhaps)\n" in said and "1 page where the name may be another's; it stays" in said
     assert f"  {SITE}/ada-quillfeather: its address\n" in said
     assert {f"{SITE}/initial", f"{SITE}/other-ada"} < kept(corpus.path)
     again = call(corpus, "--containing", NAME, *WHY, "--yes")
