@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from crawler.dataset.pages import page_name, redirect_of
 from crawler.dataset.refused import address_of, addresses_of
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.text_prints import TextPrint, TextPrints, printed
@@ -139,6 +140,23 @@ def find(place: Place, wish: Wish) -> Concerned:
         if count := sum(map(going.goes, urls)):
             found.raw += count
             found.archives.add(archive)
+    return found
+
+
+def ends_of(place: Place, urls: Iterable[str]) -> dict[str, str]:
+    """Where those of these addresses lead that a crawl recorded as redirects, each step by itself: URL to URL, both
+    canonical. Whoever asks about a page may know it by an address that led there. Raises: StorageError.
+    """
+    steps = {}
+    for record, _ in _records(place):
+        if (end := redirect_of(record)) is not None:
+            steps[address_of(page_name(record))] = page_name(record), end
+    found, waiting = dict[str, str](), [address_of(url) for url in urls]
+    while waiting:
+        step = steps.pop(waiting.pop(), None)
+        if step is not None:
+            found[step[0]] = step[1]
+            waiting.append(address_of(step[1]))
     return found
 
 
@@ -283,10 +301,18 @@ def mistyped(found: Concerned) -> list[str]:
     return [f"{name}: no record of this corpus has it, so nothing was changed{_or(near[name])}" for name in near]
 
 
-def unknown(found: Concerned) -> list[str]:
-    """A sentence for each URL of the wish that no record has, with the URLs most alike."""
-    near = {url: difflib.get_close_matches(url, found.alike, n=3, cutoff=0.7) for url in sorted(found.unknown)}
-    return [f"{url}: no record of this corpus has it; it is refused from now on{_or(near[url])}" for url in near]
+def unknown(found: Concerned, known: Mapping[str, str]) -> list[str]:
+    """A sentence for each URL of the wish that no record has, with the URLs most alike. known: of URLs that are refused
+    already, by which entry.
+    """
+    return [f"{url}: {_unknown(found, url, known.get(url, ''))}" for url in sorted(found.unknown)]
+
+
+def _unknown(found: Concerned, url: str, entry: str) -> str:
+    if entry:
+        return f"no record of this corpus has it: it was withdrawn before, by {entry}"
+    near = difflib.get_close_matches(url, found.alike, n=3, cutoff=0.7)
+    return f"no record of this corpus has it; it is refused from now on{_or(near)}"
 
 
 def _or(alike: list[str]) -> str:

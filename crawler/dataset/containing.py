@@ -2,23 +2,25 @@
 
 Looked for in every record that is there, titles and addresses included, in the files of older versions, in the raw
 pages of the archives: there stands what is redacted in the records; and, where that is asked, in the folders that were
-made of the corpus. In which forms, `crawler/dataset/words.py` says. In a raw page the words are also found across tags
-and behind entities.
+made of the corpus. In which forms, `crawler/dataset/words.py` says; what a raw page or file says,
+`crawler/dataset/raw_text.py`.
 """
 
 from __future__ import annotations
 
-import html
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from urllib.parse import unquote, urlsplit
+from functools import partial
+from urllib.parse import unquote_plus, urlsplit
 
-from crawler.dataset.pages import page_name
+from crawler.dataset.pages import page_name, redirect_of
+from crawler.dataset.raw_text import readings
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.words import Passage, Words, plain
-from crawler.stages.text.charset import decode
+from crawler.number import number_of
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, read_archive
 from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, REPLACED, SHARDS, Place
 from crawler.storage.files.records import QUOTED, TEXT_FIELDS, Record
@@ -26,10 +28,11 @@ from crawler.storage.files.shards import read_records
 from crawler.urls.canonicalize import canonicalize
 
 _NO_RECORDS = {ARCHIVE, ANNOTATIONS}
-_TAG = re.compile(r"<[^<>]*>")
-_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")
-_JOINTS = re.compile(r"[-_.+/]+")
+_JOINTS = re.compile(r"[-_.+/=&?;:]+")
 ADDRESS = "its address"
+OLDER = "an older version"
+MOST_UNREAD = 20
+"""Files that could not be read which are named; the others are counted."""
 MOST_PASSAGES = 10
 """Different passages of a page that are kept; the others are counted, each time that they stand somewhere."""
 
@@ -67,12 +70,25 @@ class Having:
 
 @dataclass(slots=True)
 class Found:
-    """Pages by canonical URL; what could not be searched. keep: passages, too. beside: folders that have the words."""
+    """Pages by canonical URL; what could not be searched. keep: passages, too. beside: folders that have the words.
+
+    unread: raw files that could not be read, or not whole, by canonical URL with the reason.
+    """
 
     keep: bool = False
     beside: set[str] = field(default_factory=set)
     pages: dict[str, Having] = field(default_factory=lambda: defaultdict(Having))
     problems: list[str] = field(default_factory=list)
+    unread: dict[str, str] = field(default_factory=dict)
+
+    def not_searched(self, is_meant: Callable[[str], bool] = lambda _: True) -> list[str]:
+        """A sentence for each damage of an archive, one for all files that could not be read. is_meant: of which."""
+        files = [f"{url} ({why})" for url, why in sorted(self.unread.items()) if is_meant(url)]
+        if not files:
+            return self.problems
+        more = f", and {len(files) - MOST_UNREAD:,} more" if len(files) > MOST_UNREAD else ""
+        count = number_of(len(files), "file in the archive", "files in the archive")
+        return [*self.problems, f"{count} could not be searched: {', '.join(files[:MOST_UNREAD])}{more}"]
 
     def add(self, name: str, kind: str, passages: list[Passage]) -> None:
         """Take note of what one text of a page has, if anything."""
@@ -94,19 +110,24 @@ def containing(
     Raises: ValueError where there are no words; StorageError.
     """
     wanted, found = Words(words), Found(passages)
+    refused = refusals_of([place])
     for kind, path in _files(place):
         progress(path)
         for record in read_records(place, path):
             _look(found, wanted, record, kind)
+            if kind != OLDER and refused.refusal(record["url"], canonical_url=page_name(record)) is None:
+                found.add(page_name(record), ADDRESS, _in_addresses(wanted, record))
     for folder, record in beside:
-        if _look(found, wanted, record, folder):
+        found.add(page_name(record), folder, in_address := _in_addresses(wanted, record))
+        if _look(found, wanted, record, folder) or in_address:
             found.beside.add(folder)
     for entry in read_files(place, (ARCHIVE,)):
         progress(entry["path"])
         for page in _pages(place.path_of(entry["path"]), found.problems):
             name = canonicalize(page.url, routes=True) or page.url
-            for body in _bodies(page):
-                found.add(name, "archive", _first(wanted, _readings(body, page)))
+            for body, declared in _bodies(page):
+                unread = partial(found.unread.setdefault, name)
+                found.add(name, "archive", _first(wanted, readings(body, declared, unread)))
     return found
 
 
@@ -118,9 +139,13 @@ def _look(found: Found, wanted: Words, record: Record, kind: str) -> bool:
         is_title = field_name == "title" and kind == "kept"
         found.add(name, "title" if is_title else kind, passages := wanted.passages(plain(text)))
         has = has or bool(passages)
-    if kind != "an older version" and (any(texts.values()) or record.get("warc_file")):
-        found.add(name, ADDRESS, wanted.passages(_spelled_out(name)))
     return has
+
+
+def _in_addresses(wanted: Words, record: Record) -> list[Passage]:
+    """Of its page, and of the one to which it leads."""
+    urls = dict.fromkeys(filter(None, (page_name(record), redirect_of(record))))
+    return [passage for url in urls for passage in wanted.passages(_spelled_out(url))]
 
 
 def _words(value: object) -> str:
@@ -128,11 +153,12 @@ def _words(value: object) -> str:
 
 
 def _spelled_out(url: str) -> str:
-    """An address as words."""
+    """An address as words; its parts stand apart."""
     try:
-        return plain(_JOINTS.sub(" ", unquote(urlsplit(url).path)))
+        parts = urlsplit(url)
     except ValueError:
         return ""
+    return plain(" | ".join(_JOINTS.sub(" ", unquote_plus(part)) for part in (parts.path, parts.query, parts.fragment)))
 
 
 def _first(wanted: Words, readings: Iterator[str]) -> list[Passage]:
@@ -155,7 +181,7 @@ def _files(place: Place) -> Iterator[tuple[str, str]]:
     steps = [step["old"] for version in manifest.get("lineage", []) for step in version["files"]]
     for folder in sorted({path.partition("/")[0] for path in steps} - _NO_RECORDS):
         there = place.listing(f"{REPLACED}/{folder}")
-        yield from (("an older version", f"{REPLACED}/{folder}/{name}") for name in there)
+        yield from ((OLDER, f"{REPLACED}/{folder}/{name}") for name in there)
 
 
 def _pages(path: str, problems: list[str]) -> Iterator[ArchivedResponse]:
@@ -165,16 +191,10 @@ def _pages(path: str, problems: list[str]) -> Iterator[ArchivedResponse]:
     yield from read_archive(path, on_problem=say)
 
 
-def _bodies(page: ArchivedResponse) -> Iterable[bytes]:
-    return (page.body, page.drawn, *(body for capture in page.captures for body in _bodies(capture)))
-
-
-def _readings(body: bytes, page: ArchivedResponse) -> Iterator[str]:
-    """A body as it may be read: without tags, between words or inside them, and as it is sent; escapes resolved."""
-    if not body:
-        return
-    labels = [value.decode("latin-1") for name, value in page.headers if name.lower() == b"content-type"]
-    text = (decode(body, labels[0] if labels else None) or (body.decode("latin-1"), ""))[0]
-    text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text) if "\\u" in text else text
-    for between in (" ", "", None):
-        yield plain(html.unescape(text if between is None else _TAG.sub(between, text)))
+def _bodies(page: ArchivedResponse) -> Iterator[tuple[bytes, str]]:
+    """Each with its Content-Type."""
+    declared = (value.decode("latin-1") for name, value in page.headers if name.lower() == b"content-type")
+    yield page.body, next(declared, "")
+    yield page.drawn, "text/html"
+    for capture in page.captures:
+        yield from _bodies(capture)

@@ -6,11 +6,11 @@ Read for people. Whether a page is refused `crawler/dataset/refused.py` says alo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.dataset.withdrawals import WITHDRAWALS, Reach, WishLine, covers, log_lines, reach_of, undone
+from crawler.dataset.withdrawals import WITHDRAWALS, Line, Reach, WishLine, covers, log_lines, reach_of
 
 if TYPE_CHECKING:
     from crawler.storage.files.place import Place
@@ -33,7 +33,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One withdrawal, as far as somebody asks. pages: of those asked for, that it took out."""
+    """One withdrawal, as far as somebody asks. pages: of those asked for, that it took out. undone: when, by whom and
+    why it was taken back; empty where it was not.
+    """
 
     log: str
     number: int
@@ -42,7 +44,12 @@ class LogEntry:
     reason: str
     reach: Reach
     pages: int
-    taken_back: bool
+    undone: str
+
+    @property
+    def taken_back(self) -> bool:
+        """True where it refuses nothing any more."""
+        return bool(self.undone)
 
     def __str__(self) -> str:
         """Its number, its day and its reason; who asked is said where somebody may know it."""
@@ -54,7 +61,7 @@ def entries_in(places: Iterable[Place]) -> dict[tuple[str, int], LogEntry]:
     found = dict[tuple[str, int], LogEntry]()
     for place in places:
         log, lines = place.path_of(WITHDRAWALS), list(log_lines(place))
-        gone = undone(lines)
+        gone = _undone(lines)
         found |= {(log, e["number"]): _entry(e, log, 0, gone) for e in lines if e["kind"] == "withdrawal"}
     return found
 
@@ -68,7 +75,7 @@ def entries_about(
     """
     for place in places:
         log, lines = place.path_of(WITHDRAWALS), list(log_lines(place))
-        gone = undone(lines)
+        gone = _undone(lines)
         pages = Counter(line["number"] for line in lines if line["kind"] == "page" and wanted.matches(dict(line)))
         for line in lines:
             if line["kind"] != "withdrawal":
@@ -78,9 +85,14 @@ def entries_about(
                 yield _entry(line, log, pages[number], gone)
 
 
-def _entry(line: WishLine, log: str, pages: int, gone: Collection[int]) -> LogEntry:
+def _undone(lines: Iterable[Line]) -> dict[int, str]:
+    undos = (line for line in lines if line["kind"] == "undo")
+    return {line["number"]: f"{line['time'][:10]}, {line['by']}: {line['reason']}" for line in undos}
+
+
+def _entry(line: WishLine, log: str, pages: int, gone: Mapping[int, str]) -> LogEntry:
     number, said = line["number"], (line["time"], line.get("by"), line["reason"], reach_of(line))
-    return LogEntry(log, number, *said, pages, number in gone)
+    return LogEntry(log, number, *said, pages, gone.get(number, ""))
 
 
 def _speaks_of(line: WishLine, wanted: Wanted) -> bool:

@@ -67,8 +67,8 @@ _POINTERS = ("warc_file", "warc_record_id", "warc_offset")
 class Withdrawn:
     """What `withdraw` did. `urls` (canonical) and `refused` are those of the whole wish, earlier calls included.
 
-    number: of the entry in the log. batches: of language models, under way, that hold such pages at their provider: the
-    job and the count of requests by the batch's id.
+    number: of the entry in the log; texts: whose fingerprints it has. batches: of language models, under way, that hold
+    such pages at their provider: the job and the count of requests by the batch's id.
     """
 
     rewritten: Rewritten
@@ -78,6 +78,7 @@ class Withdrawn:
     refused: frozenset[str]
     by: str
     number: int = 0
+    texts: int = 0
     batches: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
@@ -151,8 +152,9 @@ def _withdraw(place: Place, wish: Wish, cause: Cause, forget: Callable[[Collecti
     going = _Going(place, wish, pages)
     done = rewrite(place, going.decide, cause, folders=folders_of_records(place), archive=going.archive)
     removed = [name for name in (*DERIVED, *_drafts(place), *_replaced(place)) if place.remove(name)]
-    batches = withdrawn_in_batches(place)
-    return Withdrawn(done, found, removed, urls, frozenset(entry["refused"]), wish.by, entry["number"], batches)
+    texts = sum(line["kind"] == "text" and line["number"] == entry["number"] for line in log_lines(place))
+    refused, batches = frozenset(entry["refused"]), withdrawn_in_batches(place)
+    return Withdrawn(done, found, removed, urls, refused, wish.by, entry["number"], texts, batches)
 
 
 def _goes_with(refused: Refusals) -> Callable[[Mapping[str, Any]], bool]:

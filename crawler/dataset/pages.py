@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
+from crawler.document import DropReason
 from crawler.storage.files.records import Record
+from crawler.urls.canonicalize import canonicalize
 
 KEY_BYTES = 16
 
@@ -17,6 +19,13 @@ def page_name(record: Record) -> str:
 def page_key(record: Record) -> bytes:
     """Stands for the page of a record; `KEY_BYTES` bytes."""
     return _digest(page_name(record))
+
+
+def redirect_of(record: Record) -> str | None:
+    """The canonical URL that a record of a redirect names as its end; None for any other record."""
+    if record.get("reason") != DropReason.REDIRECTED:
+        return None
+    return canonicalize(str(record.get("detail") or ""))
 
 
 def identity(record: Record) -> bytes:

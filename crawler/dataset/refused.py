@@ -22,6 +22,7 @@ from crawler.dataset.withdrawals import (
     log_lines,
     reach_of,
     undone,
+    until,
 )
 from crawler.document import Drop, DropReason
 from crawler.stages.fingerprint import OLDER_VERSION
@@ -43,6 +44,10 @@ class Refusal:
     what: str
     number: int
     log: str = ""
+
+    def __str__(self) -> str:
+        """Which entry it is, where an entry says so."""
+        return f"entry {self.number} of {self.log}" if self.number else "the end of its time, or an opt-out"
 
     @property
     def drop(self) -> Drop:
@@ -237,7 +242,7 @@ class Refusals:
         for address in {address_of(line["url"]), address_of(line.get("canonical_url") or line["url"])}:
             if reach == "nothing":
                 ended = self.expired if wish.get("rule", "").startswith(LIFETIMES) else self.passed
-                ended[address] = max(ended.get(address, ""), wish["time"])
+                ended[address] = max(ended.get(address, ""), until(wish))
             else:
                 self.addresses.setdefault(address, Refusal("address", wish["number"], where))
 

@@ -31,6 +31,10 @@ _PASSING = (LIFETIMES, OPTED_OUT)
 """Begin the rules of withdrawals that refuse nothing, in lines of older versions, which do not say their reach."""
 
 
+ENDED = "its time was over at "
+"""Stands in the rule of what `--again` takes out because its time was over before: a later visit may stay."""
+
+
 class WishLine(TypedDict):
     """One withdrawal. refused: domains that no later crawl may ask; rule: of the caller's, may be empty.
 
@@ -162,6 +166,11 @@ def in_force(place: Place) -> list[WishLine]:
 def reach_of(line: WishLine) -> Reach:
     """What a withdrawal refuses of its pages; one of an older version refuses their addresses."""
     return line.get("reach") or ("nothing" if line.get("rule", "").startswith(_PASSING) else "address")
+
+
+def until(line: WishLine) -> str:
+    """When the time of the pages of a withdrawal that refuses nothing was over, RFC 3339."""
+    return line.get("rule", "").partition(ENDED)[2] or line["time"]
 
 
 def removed_by(lines: Iterable[Line]) -> Counter[int]:

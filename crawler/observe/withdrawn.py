@@ -29,7 +29,7 @@ def announce(
     if found.held:
         lines.append(f"  {number_of(found.held, 'held page')}: the records go")
     if found.rejected:
-        lines.append(f"  {rejected}: they stay, text in {found.with_text:,} of them goes")
+        lines.append(f"  {rejected}: {_they(found.rejected)}, the text goes of {found.with_text:,}")
     lines.append(f"  {number_of(found.raw, 'raw page')} in the archive: their bytes go{_files(found)}")
     if found.copies:
         lines.append(f"  {number_of(len(found.copies), 'record')} of these are copies under other addresses:")
@@ -38,9 +38,13 @@ def announce(
         lines += [f"  {title} {name}: {count:,} kept" for name, count in _top(counts)]
     images = [each for each in derived if each.version["operation"] == "dataset images"]
     others = [each for each in derived if each not in images]
-    lines += [f"  {folder}: {number_of(most, 'document')} there; they stay" for folder, most in _by_folder(others)]
+    lines += [f"  {folder}: {number_of(most, 'document')} there; {_they(most)}" for folder, most in _by_folder(others)]
     lines += [f"  {folder}: {number_of(most, 'image')} there; they go" for folder, most in _by_folder(images)]
     return "\n".join(lines) + "\n"
+
+
+def _they(count: int) -> str:
+    return "it stays" if count == 1 else "they stay"
 
 
 def _of_rejected(records: int) -> str:
@@ -52,7 +56,7 @@ def doubtful(pages: Mapping[str, Sequence[str]], where: str) -> Iterator[str]:
     """What may be another's, so that it stays until somebody has looked. pages: as in `announce`."""
     if not pages:
         return
-    yield f"perhaps in {where}: {number_of(len(pages), 'page')} where the name may be another's; they stay"
+    yield f"perhaps in {where}: {number_of(len(pages), 'page')} where the name may be another's; {_they(len(pages))}"
     yield from (f"  {line}" for line in _some([f"{url}: {', '.join(kinds)}" for url, kinds in pages.items()]))
     yield "  look with `gristmill report --person`; withdraw those meant with --url"
 
@@ -68,7 +72,7 @@ def summary(done: Withdrawn, notes: list[str]) -> str:
     lines += [f"removed {name}, which described the older version" for name in done.removed_files if "/" not in name]
     lines += in_batches(done.batches, "pages")
     lines += notes
-    pages, texts = number_of(len(done.urls), "page"), number_of(len(found.texts), "text")
+    pages, texts = number_of(len(done.urls), "page"), number_of(done.texts, "text")
     lines.append(f"entry {done.number} of {WITHDRAWALS} has {pages} and fingerprints of {texts}, no text")
     lines.append(f"requested by: {done.by}")
     return "\n".join(lines) + "\n"
@@ -100,20 +104,32 @@ def left_to_do(found: Trace) -> Iterator[str]:
         own = [each.again > 0 for each in held] + [each.own for each in found.raw if each.folder == folder]
         rest = [each.again < each.withdrawn for each in held]
         rest += [not each.own for each in found.raw if each.folder == folder]
-        way = _way(folder, again=any(own), elsewhere=any(rest)) if all(each.corpus for each in held) else _MAKE_AGAIN
+        by = sorted({*(entry for each in held for file in each.files for entry in file.by),
+                     *(entry for each in found.raw if each.folder == folder for entry in each.by)})  # fmt: skip
+        corpus = all(each.corpus for each in held)
+        way = _way(folder, by, again=any(own), elsewhere=any(rest)) if corpus else _again_from_sources(by, own=any(own))
         yield f"{folder}: still holds {' and '.join(what)}; {way}"
 
 
-_MAKE_AGAIN = "make it again from its sources, which leaves them out, and remove this one"
+def _again_from_sources(by: Sequence[str], *, own: bool) -> str:
+    """own: what it was made of refuses some of it, so that it is left out the next time."""
+    if own:
+        return "remove it and make it again in the same place, from its sources, which leave them out"
+    return f"what it was made of does not refuse them: {_others(by)}; withdraw the same there, or take that back"
 
 
-def _way(folder: str, *, again: bool, elsewhere: bool) -> str:
+def _way(folder: str, by: Sequence[str], *, again: bool, elsewhere: bool) -> str:
     """again: the corpus refuses some of it by itself; elsewhere: some of it only a corpus beside it refuses."""
     there = f"run `gristmill dataset exclude --again {folder}`"
     if not elsewhere:
         return there
     same = f"withdraw the same there with `gristmill dataset exclude`, as {folder} refuses"
-    return f"{there}, and {same} not all of it" if again else f"{same} none of it"
+    how = f"{there}, and {same} not all of it" if again else f"{same} none of it"
+    return f"{how}: {_others(by)}; or take that back, if it is wrong"
+
+
+def _others(by: Sequence[str]) -> str:
+    return f"{', '.join(by)} {'does' if len(by) == 1 else 'do'}"
 
 
 def _by_folder(holdings: Sequence[Holding]) -> Iterator[tuple[str, int]]:

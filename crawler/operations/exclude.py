@@ -7,12 +7,14 @@ import dataclasses
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from crawler.dataset.entries import entries_in
 from crawler.dataset.exclude import Wish, Withdrawn, find, is_begun, mistyped, refusals_after, undo, unknown, withdraw
 from crawler.dataset.refused import Refusals
 from crawler.dataset.rewrite import corpus_place, tidy
-from crawler.dataset.withdrawals import NOT_GIVEN, in_force, log_lines, refused_domains, withdrawn_urls
+from crawler.dataset.withdrawals import NOT_GIVEN, WITHDRAWALS, in_force, log_lines, refused_domains, withdrawn_urls
 from crawler.number import number_of
 from crawler.operations.answer import Answer, Fields
 from crawler.operations.common import agreed, reading
@@ -22,13 +24,13 @@ from crawler.operations.images_left import IMAGES, leave_images, with_images
 from crawler.operations.withdrawal_wish import Wanted, check, wishes_of
 from crawler.server.errors import FrontierError
 from crawler.server.location import is_unnamed
+from crawler.storage.files.place import Place
 
 if TYPE_CHECKING:
     from crawler.config import Config
     from crawler.dataset.exclude import Concerned
     from crawler.dataset.registry.holdings import Holding, Trace
     from crawler.seeds.allowlist import AllowlistEntry
-    from crawler.storage.files.place import Place
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +70,8 @@ def exclude(opts: argparse.Namespace, load: Load) -> Answer:
         with reading() as progress:
             wishes = wishes_of(place, opts, config, entries, lambda path: progress(f"reading {path}"))
         answers = [_exclude(config, place, opts, each, entries) for each in wishes]
+    did = [answer for answer in answers if answer.problems or (answer.facts or {}).get("entry") is not None]
+    answers = did or answers[-1:]
     lines = [line for answer in answers for line in cast("list[str]", answer.lines)]
     problems = [problem for answer in answers for problem in answer.problems]
     facts = answers[-1].facts and {**answers[-1].facts, "perhaps": sorted(wishes[-1].perhaps or ())}
@@ -95,7 +99,7 @@ def _exclude(
     wish, where = wanted.wish, wanted.where
     sys.stdout.writelines(f"{line}\n" for line in doubtful(wanted.perhaps or {}, place.url))
     if where is not None and not wish.urls:  # no page has the words
-        return _finish(config, place)
+        return _finish(config, place) if _is_repeated(place, wish) else Answer(NOTHING, [], [_no_page(wanted)])
     found = find(place, wish)
     if entries is not None and not wish.refused:
         wish = dataclasses.replace(wish, refused=ungranted(found.pages, entries))
@@ -109,11 +113,13 @@ def _exclude(
             return _finish(config, place)
     going = _Going(wish, found, _derived(place, wish, found))
     sys.stdout.write(announce(found, place.url, pages=where, derived=going.derived.holdings))
+    leads = sorted((wanted.ends or {}).items())
+    sys.stdout.writelines(f"  {url} leads to {end}, which goes, too\n" for url, end in leads)
     pictures = _images_among(place, found.unknown)
     found.unknown -= pictures.keys()
     for url, folder in sorted(pictures.items()):
         sys.stdout.write(f"  {url}: an image in {folder}; it and its copies leave there, and none is asked for again\n")
-    sys.stdout.writelines(f"  {line}\n" for line in unknown(found))
+    sys.stdout.writelines(f"  {line}\n" for line in [*_home_pages(wish), *unknown(found, _known(place, found.unknown))])
     if not (opts.yes or agreed("Delete them?")):
         return Answer(problems=["nothing was changed; add --yes to do it"])
     return _do(config, place, going, entries)
@@ -133,6 +139,35 @@ def _do(config: Config, place: Place, going: _Going, entries: list[AllowlistEntr
     except (FrontierError, DedupError) as error:
         problem = f"the corpus was changed, frontier or duplicate index were not ({error}); run the same command again"
         return with_images(answer_of(done, None, problem, derived=rest), left)
+
+
+def _is_repeated(place: Place, wish: Wish) -> bool:
+    """Whether a withdrawal with this reason was made for the same person before: its words are stored nowhere."""
+    return any((line["reason"], line.get("by", NOT_GIVEN)) == (wish.reason, wish.by) for line in in_force(place))
+
+
+def _no_page(wanted: Wanted) -> str:
+    if wanted.perhaps:
+        return (
+            "no page of this corpus has these words for sure, so nothing was changed; look at those that perhaps have "
+            "them, and give their addresses with --url"
+        )
+    return "no page of this corpus has these words, so nothing was changed; look at how they are written"
+
+
+def _known(place: Place, urls: set[str]) -> dict[str, str]:
+    """Which entry refuses each of these by now."""
+    refused, entries = Refusals.of([place]), entries_in([place])
+    found = {url: refused.refusal(url) for url in urls}
+    known = {url: entries.get((refusal.log, refusal.number)) for url, refusal in found.items() if refusal}
+    return {url: str(entry) for url, entry in known.items() if entry is not None}
+
+
+def _home_pages(wish: Wish) -> Iterator[str]:
+    """What follows where the page goes at which crawls of a site begin."""
+    for url in sorted(wish.urls):
+        if url.partition("://")[2].partition("/")[2] == "":
+            yield f"{url} is a home page: a crawl that begins there finds nothing more; let it begin at other pages"
 
 
 def _with_images_of(place: Place, domains: set[str]) -> set[str]:
@@ -175,9 +210,11 @@ def _finish(config: Config, place: Place) -> Answer:
 
 
 def _undo(config: Config, place: Place, opts: argparse.Namespace) -> Answer:
+    before = entries_in([place]).get((place.path_of(WITHDRAWALS), opts.undo))
     entry = undo(place, opts.undo, reason=opts.reason, by=opts.by.strip() or NOT_GIVEN, now=time.time())
+    known = f"was taken back before ({before.undone})" if before and before.undone else "is taken back"
     lines = [
-        f"entry {opts.undo} is taken back: what it refused may be fetched, judged and kept again",
+        f"entry {opts.undo} {known}: what it refused may be fetched, judged and kept again",
         "what it removed does not come back by this; these bring it:",
         "  a crawl with RECRAWL=1, or with another CRAWL_ID",
         "  a replay, under another CRAWL_ID, of an archive that has it",
@@ -194,12 +231,20 @@ def _undo(config: Config, place: Place, opts: argparse.Namespace) -> Answer:
     return Answer({**NOTHING, "undone": opts.undo}, lines, problems)
 
 
-def _still_refused(place: Place, number: int) -> list[str]:
-    """What another entry refuses as well."""
-    refused = Refusals.of([place])
+def _still_refused(place: Place, number: int) -> Iterator[str]:
+    """What another entry refuses as well, of this corpus or of one that was made of it."""
+    from crawler.dataset.registry.derived import is_corpus
+    from crawler.dataset.registry.holdings import derived_folders
+
     urls = {line["url"] for line in log_lines(place) if line["kind"] == "page" and line["number"] == number}
-    others = Counter(found.number for url in urls if (found := refused.refusal(url)) is not None)
-    return [f"entry {other} refuses {number_of(count, 'page')} of it, too" for other, count in sorted(others.items())]
+    for folder in derived_folders(place).folders:
+        if not is_corpus(one := Place(folder)):
+            continue
+        refused = Refusals.of([one])
+        others = Counter(found.number for url in urls if (found := refused.refusal(url)) is not None)
+        where = "" if folder == place.url else f" of {folder}"
+        for other, count in sorted(others.items()):
+            yield f"entry {other}{where} refuses {number_of(count, 'page')} of it, too"
 
 
 def answer_of(done: Withdrawn, forgotten: Forgotten | None, *problems: str, derived: Trace | None = None) -> Answer:

@@ -77,7 +77,8 @@ def forget_elsewhere(
     manifest = place.manifest()
     live = tuple(dict.fromkeys(run["crawl_id"] for run in manifest["runs"] if run.get("kind", "crawl") == "crawl"))
     if not is_at_hand(config, place.url):
-        return Forgotten(None, None, live)
+        selected = any("selected_from" in run for run in manifest["runs"])  # its crawls are those of its source
+        return Forgotten(None, None, () if selected else live)
     gone = block_in(config, manifest["crawls"], domains, entries)
     freed = sum(forget(_of_crawl(config, crawl), urls) for crawl in manifest["crawls"])
     untold = tuple(crawl for crawl in live if gone[crawl] is None)

@@ -79,7 +79,7 @@ def _check_derived(place: Place, *, fixes: bool) -> Answer:
     found = verify_derived(place)
     problems = found.damage + problems_beside(found.beside)
     notes = [f"`gristmill dataset lineage --withdrawn {place.url}` says whether it holds what was withdrawn since"]
-    done = [*notes, f"ok: {found.files:,} files, {found.documents:,} records"]
+    done = [*notes, f"ok: {number_of(found.files, 'file')}, {number_of(found.documents, 'record')}"]
     return Answer(_facts(found, 0, 0, notes), notes if problems else done, problems)
 
 

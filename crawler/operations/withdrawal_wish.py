@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.dataset.concerned import ends_of
 from crawler.dataset.exclude import Wish
 from crawler.dataset.refused import PASSED
 from crawler.dataset.registry.behind import refusals_of
-from crawler.dataset.withdrawals import NOT_GIVEN, covers
+from crawler.dataset.withdrawals import ENDED, NOT_GIVEN, covers
 from crawler.operations.declared import WrongCall
 from crawler.problems import InputError
 from crawler.seeds.seed_file import not_a_url, seed_lines
@@ -32,13 +33,15 @@ AGAIN = "what this corpus refuses already"
 
 class Wanted(NamedTuple):
     """where: by page the kinds of places that have the words of `--containing`; None without them. perhaps: the same of
-    pages where they may be another's, which stay. problems: what could not be searched.
+    pages where they may be another's, which stay. problems: what could not be searched. ends: where named addresses
+    lead, whose pages go, too.
     """
 
     wish: Wish
     where: dict[str, list[str]] | None = None
     perhaps: dict[str, list[str]] | None = None
     problems: tuple[str, ...] = ()
+    ends: dict[str, str] | None = None
 
 
 def check(opts: argparse.Namespace) -> None:
@@ -88,14 +91,18 @@ def wishes_of(
         wish = _by_allowlist(wish, opts.allowlist, entries)
     if opts.containing:
         return [_having(place, wish, opts.containing, progress)]
-    return [Wanted(replace(wish, urls=frozenset(_urls(opts, config))) if named else wish)]
+    if not named:
+        return [Wanted(wish)]
+    urls = frozenset(_urls(opts, config))
+    ends = ends_of(place, urls)
+    return [Wanted(replace(wish, urls=urls | frozenset(ends.values())), ends=ends)]
 
 
 def _again(place: Place, reason: str, by: str) -> Iterator[Wanted]:
     refused = refusals_of([place])
     if refused.passed or refused.expired:
-        wish = Wish(reason, revoked=refused.has_passed, rule=f"{AGAIN}: its time was over", by=by, reach="nothing")
-        yield Wanted(wish)
+        at = max([*refused.passed.values(), *refused.expired.values()])
+        yield Wanted(Wish(reason, revoked=refused.has_passed, rule=f"{AGAIN}: {ENDED}{at}", by=by, reach="nothing"))
     yield Wanted(
         Wish(
             reason,
@@ -123,10 +130,14 @@ def _having(place: Place, wish: Wish, words: str, progress: Callable[[str], obje
     except ValueError as error:
         raise WrongCall(f"--containing: {error}") from None
     domains = wish.domains
-    pages = {url: having for url, having in found.pages.items() if not domains or covers(domains, url)}
+
+    def is_meant(url: str) -> bool:
+        return not domains or covers(domains, url)
+
+    pages = {url: having for url, having in found.pages.items() if is_meant(url)}
     where = {url: having.kinds for url, having in pages.items() if having.sure}
     perhaps = {url: having.kinds for url, having in pages.items() if not having.sure}
-    return Wanted(replace(wish, urls=frozenset(where)), where, perhaps, tuple(found.problems))
+    return Wanted(replace(wish, urls=frozenset(where)), where, perhaps, tuple(found.not_searched(is_meant)))
 
 
 def _domains(opts: argparse.Namespace) -> frozenset[str]:

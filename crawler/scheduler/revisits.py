@@ -80,6 +80,10 @@ class Revisits:
         self._stats.inc_value(RECRAWL + name, n)
 
 
+_REFUSED = (DropReason.OPTOUT, DropReason.ROBOTS_DISALLOWED, DropReason.ACCESS_DENIED)
+"""The site says no by now."""
+
+
 def _kind_of(previous: Visit | None, doc: Document) -> str:
     if has_failed(doc):
         return "failed"
@@ -87,4 +91,7 @@ def _kind_of(previous: Visit | None, doc: Document) -> str:
         return "new"
     if not is_changed(previous, doc):
         return "unchanged"
-    return doc.verdict.reason.value if doc.verdict is not None and doc.verdict.reason.ends else "changed"
+    reason = doc.verdict.reason if doc.verdict is not None else None
+    if reason in _REFUSED:
+        return "refused"
+    return reason.value if reason is not None and (reason.ends or reason is DropReason.WITHDRAWN) else "changed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from crawler.dataset.mix.spec import Source
 from crawler.dataset.refused import Refusals
 from crawler.dataset.rewrite import rewrite
 from crawler.dataset.select import Selection, select
+from crawler.dataset.supersede import supersede
 from crawler.dataset.verify import verify
 from crawler.dataset.versions import Cause
 from crawler.document import DropReason
@@ -26,6 +28,8 @@ from crawler.operations import exclude, registry
 from crawler.operations.declared import WrongCall
 from crawler.problems import InputError
 from crawler.storage.files.place import Place
+from tests.stages.documents.office_maker import docx
+from tests.stages.documents.pdf_maker import pdf_of, text_pages
 from tests.support.letters import MIRROR, OTHER, SITE, Letters, fill
 from tests.support.operations import answer_of
 from tests.support.syllables import prose
@@ -97,6 +101,18 @@ def test_with_the_address_alone_copies_stay(corpus):
     assert lineage(corpus.path).code == 0
 
 
+def test_by_an_address_that_leads_to_a_page_the_page_goes_and_it_is_said(corpus, capsys):
+    more = Letters(corpus.path, "w2")
+    more.add(f"{SITE}/p", "", reason=DropReason.REDIRECTED, detail=f"{SITE}/q", html="")
+    more.add(f"{SITE}/q", "", reason=DropReason.REDIRECTED, detail=f"{PERSON}#top", html="")
+    more.add(f"{SITE}/loop", "", reason=DropReason.REDIRECTED, detail=f"{SITE}/loop?", html="")
+    more.close()
+    done = remove(corpus, "--url", f"{SITE}/p", "--url", f"{SITE}/loop")
+    assert PERSON in done["pages"] and PERSON not in kept(corpus.path) and not done["unknown"]
+    assert f"  {SITE}/q leads to {PERSON}, which goes, too\n" in capsys.readouterr().out
+    assert Refusals.of([corpus.place]).refusal(PERSON) and lineage(corpus.path).code == 0
+
+
 def test_pages_of_a_file_and_of_the_line_go_together_and_unknown_ones_are_refused_and_said(corpus, tmp_path, capsys):
     (tmp_path / "urls.txt").write_text(f"# a list\n\n{SITE}/other\nhttps://birch.example/lettr\n")
     done = remove(corpus, "--url", PERSON, "--urls", tmp_path / "urls.txt")
@@ -144,10 +160,32 @@ def test_without_a_yes_it_is_shown_and_nothing_is_changed(corpus, capsys):
     assert "3 kept documents" in capsys.readouterr().out and corpus.everything() == before
 
 
-def test_the_same_call_twice_changes_nothing_more(corpus):
+def test_the_same_call_twice_changes_nothing_more_and_says_that_it_was_done_before(corpus, capsys):
     first, before = remove(corpus, "--url", LETTER), corpus.everything()
+    capsys.readouterr()
     again = remove(corpus, "--url", LETTER)
     assert corpus.everything() == before and again["entry"] == first["entry"] and again["pages"] == first["pages"]
+    said = capsys.readouterr().out
+    assert f"{LETTER}: no record of this corpus has it: it was withdrawn before, by entry 1 of " in said
+    assert "did you mean" not in said and "has 4 pages and fingerprints of 1 text, no" in said
+
+
+def test_where_the_home_page_of_a_site_goes_it_is_said_that_a_crawl_cannot_begin_there(corpus, capsys):
+    more = Letters(corpus.path, "w2")
+    more.add(f"{SITE}/", prose(200, 80))
+    more.close()
+    remove(corpus, "--url", f"{SITE}/", "--url", PERSON)
+    said = capsys.readouterr().out
+    assert f"  {SITE}/ is a home page: a crawl that begins there finds nothing more" in said
+    assert said.count("is a home page") == 1
+
+
+def test_of_a_selection_no_frontier_is_said_to_be_left_behind(derived, corpus, capsys):
+    remove(corpus, "--url", LETTER)
+    capsys.readouterr()
+    answer_of(exclude.WORK, "--again", "--yes", derived / "subset")
+    said = capsys.readouterr().out
+    assert "there is no frontier here" in said and "not updated" not in said
 
 
 def test_older_versions_and_held_pages_go_with_the_page(corpus):
@@ -197,12 +235,28 @@ def test_an_older_version_that_has_the_words_is_found(corpus):
     assert done.facts["pages"] == [PERSON] and NAME.encode() not in corpus.everything()
 
 
-def test_words_that_no_page_has_change_nothing_and_are_not_repeated(corpus, capsys):
+def test_words_that_no_page_has_change_nothing_are_not_repeated_and_the_call_fails(corpus, capsys):
     before = corpus.everything()
     done = call(corpus, "--containing", "Nobody Atall", *WHY, "--yes")
-    assert done.code == 0 and done.facts["entry"] is None and corpus.everything() == before
-    said = capsys.readouterr()
-    assert "nothing in this corpus matches" in said.out and "Nobody" not in said.out + said.err
+    assert done.code == 1 and done.facts["entry"] is None and corpus.everything() == before
+    assert done.problems[0].startswith("no page of this corpus has these words, so nothing was changed")
+    assert "Nobody" not in capsys.readouterr().out + done.problems[0]
+
+
+def test_the_same_words_once_more_are_no_mistake(corpus, capsys):
+    remove(corpus, "--containing", NAME)
+    again = call(corpus, "--containing", NAME, *WHY, "--yes")
+    assert again.code == 0 and "nothing in this corpus matches" in capsys.readouterr().out
+    assert call(corpus, "--containing", NAME, "--reason", "another", "--yes").code == 1
+
+
+def test_words_that_may_be_anothers_alone_change_nothing_and_the_call_says_how_to_go_on(corpus):
+    more = Letters(corpus.path, "w2")
+    more.add(f"{SITE}/initial", f"{prose(190, 32)} A. Quillfeather, mayor", html="")
+    more.close()
+    done = call(corpus, "--containing", "Anne Quillfeather", *WHY, "--yes")
+    assert done.code == 1 and done.facts["perhaps"] == [f"{SITE}/initial"]
+    assert "for sure" in done.problems[0] and "--url" in done.problems[0]
 
 
 def test_other_forms_of_a_name_go_and_what_may_be_anothers_is_listed_and_stays(corpus, capsys):
@@ -216,12 +270,79 @@ def test_other_forms_of_a_name_go_and_what_may_be_anothers_is_listed_and_stays(c
     assert set(done["pages"]) == {PERSON, f"{SITE}/index", f"{SITE}/ada-quillfeather"}
     assert done["perhaps"] == [f"{SITE}/initial"]
     said = capsys.readouterr().out
-    assert f"  {SITE}/initial: kept (perhaps)\n" in said and "1 page where the name may be another's; they stay" in said
+    assert f"  {SITE}/initial: kept (perhaps)\n" in said and "1 page where the name may be another's; it stays" in said
     assert f"  {SITE}/ada-quillfeather: its address\n" in said
     assert {f"{SITE}/initial", f"{SITE}/other-ada"} < kept(corpus.path)
     again = call(corpus, "--containing", NAME, *WHY, "--yes")
     assert again.facts["entry"] is None and again.facts["perhaps"] == [f"{SITE}/initial"]
     assert remove(corpus, "--containing", "A. Quillfeather")["pages"] == [f"{SITE}/initial"]
+
+
+def in_runs(*words):
+    """Paragraphs of a DOCX, each word a run of its own."""
+    return "<w:p>" + "".join(f"<w:r><w:t>{word}</w:t></w:r>" for word in words) + "</w:p>"
+
+
+def test_a_name_in_a_file_of_the_archive_is_found_where_the_text_has_it_redacted(corpus):
+    """In a PDF; in parts of an office file that no text has: a comment, who wrote it; in RTF and in a mail."""
+    more = Letters(corpus.path, "w2")
+    files = {
+        "a.pdf": pdf_of(text_pages(f"{prose(20, 41)}\nWrite to {NAME} for it.\n{prose(20, 42)}"[:400])),
+        "b.docx": docx(in_runs("A", "da Quill", "feather", " wrote.")),
+        "c.docx": docx(in_runs("Nothing."), word__comments=f"<w:comments>{in_runs(NAME)}</w:comments>"),
+        "d.docx": docx(in_runs("Nothing."), docProps__core=f"<p><dc:creator>{NAME}</dc:creator></p>"),
+        "e.rtf": rb"{\rtf1\ansi Written by Ada {\b Quill\'66eather}.}",
+        "f.eml": f"From: <x@birch.example>\nSubject: =?utf-8?q?Ada_Quillfeather?=\n\n{prose(30, 43)}\n".encode(),
+        "g.pdf": pdf_of(text_pages("Nobody is named in this file at all.")),
+    }
+    types = {"rtf": "application/rtf", "eml": "message/rfc822"}
+    for number, (name, body) in enumerate(files.items()):
+        more.add(
+            f"{SITE}/{name}",
+            f"[PERSON] {prose(190, 50 + number)}",
+            html=body,
+            sent_as=types.get(name[-3:], "text/html"),
+        )
+    more.close()
+    done = remove(corpus, "--containing", NAME)
+    assert set(done["pages"]) == {PERSON, *(f"{SITE}/{name}" for name in files if name != "g.pdf")}
+
+
+def test_files_that_cannot_be_searched_are_counted_and_named_and_the_call_fails(corpus):
+    more = Letters(corpus.path, "w2")
+    for number, name in enumerate(("torn.pdf", "torn.docx", "none.pdf")):
+        body = {
+            "torn.pdf": b"%PDF-1.7\n1 0 obj",
+            "torn.docx": docx(in_runs("x"))[:-30],
+            "none.pdf": pdf_of(text_pages("Nobody.")),
+        }[name]
+        more.add(f"{OTHER}/{name}", f"{prose(190, 60 + number)}", html=body)
+    more.close()
+    done = call(corpus, "--containing", NAME, *WHY, "--yes")
+    assert done.code == 1 and done.facts["pages"] == [PERSON]
+    (said,) = done.problems
+    assert said.startswith(f"2 files in the archive could not be searched: {OTHER}/torn.docx (truncated")
+    narrowed = call(corpus, "--containing", "Nobody Atall", "--domain", "birch.example", *WHY, "--yes")
+    assert not any("could not be searched" in problem for problem in narrowed.problems)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/people?name=Ada+Quillfeather", "/people/ada_quillfeather.html", "/p#/ada/quillfeather", "/a%64a-quillfeather"],
+)
+def test_an_address_that_has_the_words_is_found_wherever_it_has_them_and_once(corpus, path):
+    more = Letters(corpus.path, "w2")
+    more.add(f"{SITE}{path}", "", reason=DropReason.GONE, html="")
+    more.close()
+    assert set(remove(corpus, "--containing", NAME)["pages"]) == {PERSON, f"{SITE}{path}"}
+    assert call(corpus, "--containing", NAME, *WHY, "--yes").facts["entry"] is None
+
+
+def test_an_address_that_leads_to_one_with_the_words_goes_with_it(corpus):
+    more = Letters(corpus.path, "w2")
+    more.add(f"{SITE}/aq", "", reason=DropReason.REDIRECTED, detail=f"{SITE}/ada-quillfeather", html="")
+    more.close()
+    assert set(remove(corpus, "--containing", NAME)["pages"]) == {PERSON, f"{SITE}/aq"}
 
 
 def test_words_may_be_narrowed_to_a_domain(corpus):
@@ -330,7 +451,8 @@ def test_folders_that_still_hold_it_are_named_before_and_after_with_a_way_that_w
     said = capsys.readouterr().out
     assert {each["folder"].rpartition("/")[2] for each in done["still_held"]} == {"subset", "release"}
     assert (
-        said.count("3 documents there; they stay") == 2 and "release: still holds 3 withdrawn documents; make" in said
+        said.count("3 documents there; they stay") == 2
+        and "release: still holds 3 withdrawn documents; remove it and make it again in the same place" in said
     )
     assert f"run `gristmill dataset exclude --again {derived / 'subset'}`" in said
     assert lineage(corpus.path).code == 1 and lineage(derived / "release").code == 1
@@ -340,6 +462,56 @@ def test_folders_that_still_hold_it_are_named_before_and_after_with_a_way_that_w
     assert found.code == 1 and "if it was removed for good, remove" in found.problems[0]
     Path(found.problems[0].split(" remove ")[-1].removesuffix(" as well")).unlink()
     assert lineage(corpus.path).code == 0 and kept(derived / "subset") == kept(corpus.path)
+
+
+def test_made_again_in_its_place_an_export_is_left_without_it_and_the_proof_ends_with_0(derived, corpus):
+    remove(corpus, "--url", LETTER)
+    assert answer_of(exclude.WORK, "--again", "--yes", derived / "subset").code == 0
+    shutil.rmtree(derived / "release")
+    export(corpus.place, derived / "release", "webdataset", max_bytes=10**6, now=1.9e9)
+    assert lineage(corpus.path).code == 0
+
+
+def test_after_a_withdrawal_was_taken_back_the_advice_names_the_entry_that_still_refuses_the_page(
+    derived, corpus, capsys
+):
+    """Also where an export was made anew since: it has the page rightly."""
+    remove(corpus, "--url", PERSON, "--address-only")
+    subset = derived / "subset"
+    answer_of(exclude.WORK, "--again", "--yes", subset)
+    shutil.rmtree(derived / "release")
+    capsys.readouterr()
+    call(corpus, "--undo", "1", "--reason", "wrong page", "--by", "Jo")
+    assert f"entry 1 of {subset} refuses 1 page of it, too" in capsys.readouterr().out
+    call(corpus, "--undo", "1", "--reason", "wrong page", "--by", "Jo")
+    assert re.search(r"entry 1 was taken back before \(\S+, Jo: wrong page\)", capsys.readouterr().out)
+    more = Letters(corpus.path, "w2")
+    more.add(PERSON, prose(200, 2), when=20)
+    more.close()
+    export(corpus.place, derived / "release", "jsonl", max_bytes=10**6, now=1.9e9)
+    entry, found = f"entry 1 of {subset / WITHDRAWALS} does", lineage(corpus.path)
+    told = left_in(found.problems, corpus.path)
+    assert f"refuses none of it: {entry}; or take that back, if it is wrong" in told
+    assert f"what it was made of does not refuse them: {entry};" in left_in(found.problems, derived / "release")
+    answer_of(exclude.WORK, "--undo", "1", "--reason", "wrong page", subset)
+    assert lineage(corpus.path).code == 0
+
+
+def test_what_a_lifted_optout_took_out_of_a_subset_does_not_refuse_what_was_fetched_since(derived, corpus, capsys):
+    more = Letters(corpus.path, "w2")
+    more.add(PERSON, "", reason=DropReason.OPTOUT, html="", when=10)
+    more.close()
+    supersede(corpus.place, now=1.7683e9)  # 2026-01-13
+    subset = derived / "subset"
+    assert answer_of(exclude.WORK, "--again", "--yes", subset).facts["kept"] == 1
+    assert "nothing in this corpus matches" not in capsys.readouterr().out
+    shutil.rmtree(derived / "release")
+    more = Letters(corpus.path, "w3")
+    more.add(PERSON, f"{prose(150, 2)} Then Ada Quillfeather spoke. {prose(50, 3)}", when=20)
+    more.close()
+    supersede(corpus.place, now=1.7692e9)
+    export(corpus.place, derived / "release", "jsonl", max_bytes=10**6, now=1.9e9)
+    assert lineage(corpus.path).code == 0
 
 
 def left_in(said, folder):

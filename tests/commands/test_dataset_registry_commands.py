@@ -58,7 +58,7 @@ def test_a_withdrawal_is_followed_through_five_derived_versions(derived, three_d
     }  # fmt: skip
     assert all(text_in(h) == sum(f["withdrawn"] for f in h["files"]) for h in found["holdings"])
     assert "subset: still holds" in done.err and "gristmill dataset exclude" in done.err
-    assert done.err.count("make it again from its sources") == 2
+    assert done.err.count("make it again in the same place, from its sources") == 2
 
 
 def test_what_was_cleaned_is_found_no_more_and_what_cannot_be_read_is_not_passed_over(derived, three_domains, scrapy):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 import stat
 
 import pytest
 
 from crawler.document import ControlFile, DropReason
+from crawler.storage.files.columns import arrow
 from crawler.storage.files.records import record_of
 from tests.support.corpus_folder import document
 from tests.support.letters import OTHER, SITE, Letters
@@ -238,3 +240,83 @@ def test_strangers_text_is_escaped(corpus, asked):
     made.close()
     _, page = asked("--domain", "example.org")
     assert "<script>" not in page and "&lt;b&gt;" in page
+
+
+@pytest.mark.parametrize("form", ["webdataset", "mds", "dolma", "parquet", "jsonl"])
+def test_every_form_of_export_is_searched_in_its_texts_and_not_in_titles_alone(person, scrapy, letters, form):
+    assert scrapy("dataset", "export", "--to", form, "--out", "release", "corpus").code == 0
+    rows, _ = person()
+    assert rows[f"{SITE}/mill"]["found_in"] == ["archive", "kept", "release"]
+    assert any(said.startswith("release has it: ") for said in rows[f"{SITE}/mill"]["left"])
+
+
+def test_a_name_that_is_cut_between_two_chunks_is_found_in_them(scrapy, letters):
+    more = Letters(letters / "corpus", "w3")
+    text = f"{prose(60, 71)} signed Ada\nQuillfeather {prose(60, 72)}"
+    more.add(f"{SITE}/cut", text, html="")
+    more.close()
+    assert scrapy("dataset", "chunks", "--tokens", "100", "--out", "passages", "corpus").code == 0
+    done = scrapy("report", "--person", NAME, "--out", "page.html", "--json", "corpus")
+    rows = {row["url"]: row for row in json.loads(done.out)["dossier"]["pages"]}
+    pieces = arrow().parquet.read_table(next((letters / "passages" / "data").iterdir())).to_pylist()
+    assert not any(NAME in " ".join(row["text"].split()) for row in pieces if row["url"] == f"{SITE}/cut")
+    assert rows[f"{SITE}/cut"]["found_in"] == ["kept", "passages"]
+
+
+def told_of(scrapy, *words):
+    """The dossier as JSON."""
+    return json.loads(scrapy("report", *words, "--out", "page.html", "--json", "corpus").out)["dossier"]
+
+
+def test_a_page_that_was_never_asked_for_is_not_said_to_be_visited_and_a_redirect_says_where_to(letters, scrapy):
+    more = Letters(letters / "corpus", "w3")
+    more.add(f"{SITE}/private", "", reason=DropReason.ROBOTS_DISALLOWED, html="", when=7)
+    more.add(f"{SITE}/aq", "", reason=DropReason.REDIRECTED, detail=f"{SITE}/mill", html="")
+    more.close()
+    rows = {row["url"]: row for row in told_of(scrapy, "--domain", "birch.example")["pages"]}
+    assert [rows[f"{SITE}/{name}"]["requested"] for name in ("private", "aq", "mill")] == [False, True, True]
+    said = plain((letters / "page.html").read_text())
+    assert said.count("not asked for; decided 2026-01-08T00:00:00Z") == said.count("not asked for") == 1
+    assert f"redirected to {SITE}/mill" in said
+    assert {row["url"] for row in told_of(scrapy, "--url", f"{SITE}/aq")["pages"]} == {f"{SITE}/aq", f"{SITE}/mill"}
+
+
+def test_pages_that_were_withdrawn_are_listed_counted_and_named_as_such(letters, scrapy):
+    words = ("--url", f"{SITE}/mill", "--reason", "request 17", "--by", "A. B.", "--yes", "corpus")
+    assert scrapy("dataset", "exclude", *words).code == 0
+    found = told_of(scrapy, "--domain", "birch.example")
+    assert found["states"] == {"kept": 3, "rejected": 1, "held": 1, "withdrawn": 1}
+    rows = {row["url"]: row for row in found["pages"]}
+    assert rows[f"{SITE}/mill"]["withdrawn"].startswith("withdrawn: entry 1 of corpus/withdrawals.jsonl (")
+    (row,) = told_of(scrapy, "--url", f"{OTHER}/copy")["pages"]  # the decision stays
+    assert row["state"] == "rejected" and "entry 1" in row["withdrawn"]
+    said = plain((letters / "page.html").read_text())
+    assert "what is refused since" in said and "the addresses, and the texts at any address" in said
+    assert "No record" not in plain((letters / "page.html").read_text())
+
+
+def test_of_a_withdrawal_that_was_taken_back_the_page_says_when_by_whom_and_why(letters, scrapy):
+    words = ("--url", f"{SITE}/mill", "--reason", "request 17", "--yes", "corpus")
+    assert scrapy("dataset", "exclude", *words).code == 0
+    words = ("--undo", "1", "--reason", "wrong person", "--by", "J. Doe", "corpus")
+    assert scrapy("dataset", "exclude", *words).code == 0
+    (entry,) = told_of(scrapy, "--url", f"{SITE}/mill")["withdrawals"]
+    assert entry["taken_back"] and entry["undone"].endswith(", J. Doe: wrong person")
+    assert re.search(r"taken back : \S+, J. Doe: wrong person nothing 1", plain((letters / "page.html").read_text()))
+
+
+def test_of_a_name_that_nothing_has_every_folder_was_read_and_no_withdrawal_is_denied(letters, scrapy):
+    assert scrapy("dataset", "select", "--out", "subset", "corpus").code == 0
+    assert scrapy("dataset", "select", "--out", "lost", "corpus").code == 0
+    shutil.rmtree(letters / "lost")
+    done = scrapy("report", "--person", "Nobody Atall", "--out", "page.html", "corpus")
+    said = plain((letters / "page.html").read_text())
+    assert "every version in 2 folders" in said and "Nothing of it was withdrawn" not in said
+    assert "the log has no name" in said
+    assert done.code == 1 and "lost: version" in done.err
+
+
+def test_raw_pages_in_the_archive_are_counted_beside_the_copies(letters, scrapy):
+    found = told_of(scrapy, "--domain", "birch.example")
+    assert [(copy["folder"], copy["raw"]) for copy in found["copies"]] == [("corpus", 3)]
+    assert told_of(scrapy, "--url", f"{SITE}/initial")["copies"][0]["raw"] == 0

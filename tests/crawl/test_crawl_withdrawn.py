@@ -12,6 +12,7 @@ import pytest
 from crawler import settings as project
 from crawler.dataset.living import Living
 from crawler.dataset.rewrite import records_in
+from crawler.observe.report.recrawl import recrawl_of
 from crawler.operations import exclude, registry
 from crawler.storage.corpus.registry import Registry
 from crawler.storage.corpus.version import register, tell_replayed
@@ -185,6 +186,17 @@ def test_a_page_that_was_taken_back_is_judged_in_full_by_a_recrawl_though_it_is_
     assert not answer_of(exclude.WORK, "--undo", "1", "--reason", "the wrong page", crawl.folder).problems
     run(crawl, RECRAWL=1)
     assert kept(crawl) == {url(web, "a"), url(web, "b")}, reasons(crawl)
+
+
+def test_a_recrawl_counts_withdrawn_pages_and_those_that_their_site_refuses_by_now_as_such(crawl, web):
+    run(crawl, url(web, "a"), url(web, "b"))
+    withdraw(crawl, "--url", url(web, "a"))
+    web.pages[f"{HOST}/b"] = web.pages[f"{HOST}/b"].replace(b"<title>", b'<meta name="robots" content="noai"><title>')
+    run(crawl, RECRAWL=1)
+    found = recrawl_of(Place(str(crawl.folder)).manifest()["runs"])
+    assert found is not None and (found.new, found.changed, found.refused, found.withdrawn) == (0, 0, 1, 1)
+    assert found.findings().endswith("0 decayed, 1 refused by the site, 1 withdrawn")
+    assert kept(crawl) == set()  # so the next version was made
 
 
 def test_what_was_refused_before_a_replay_is_also_what_the_corpus_refuses_whose_archive_is_read(crawl, web, tmp_path):

@@ -36,14 +36,25 @@ class Letters:
         self._corpus.open()
 
     def add(
-        self, url: str, text: str, *, reason: Reason | None = None, html: str | None = None, when: int = 0, **more: Any
+        self,
+        url: str,
+        text: str,
+        *,
+        reason: Reason | None = None,
+        detail: str = "detail",
+        html: str | bytes | None = None,
+        when: int = 0,
+        **more: Any,
     ) -> Document:
-        """Keep a page, or reject it for `reason`; `html` is archived, empty: nothing is."""
+        """Keep a page, or reject it for `reason`; `html`, or the bytes of a file, is archived, empty: nothing is.
+
+        more: fields of the document; `sent_as`: the Content-Type.
+        """
         doc = self._made(url, text, html, when, more)
         if reason is None:
             self._corpus.keep(record_of(doc))
         else:
-            self._corpus.reject(rejection_of(doc, Drop(reason.group, reason, "detail")))
+            self._corpus.reject(rejection_of(doc, Drop(reason.group, reason, detail)))
         self._corpus.commit()
         return doc
 
@@ -54,10 +65,12 @@ class Letters:
         self._corpus.commit()
         return doc
 
-    def _made(self, url: str, text: str, html: str | None, when: int, more: dict[str, Any]) -> Document:
-        body = f"<html><title>T</title><p>{text}</p></html>" if html is None else html
+    def _made(self, url: str, text: str, html: str | bytes | None, when: int, more: dict[str, Any]) -> Document:
+        sent_as = more.pop("sent_as", "text/html; charset=utf-8")
+        page = f"<html><title>T</title><p>{text}</p></html>" if html is None else html
+        body = page.encode() if isinstance(page, str) else page
         doc = begin(url, more.pop("canonical_url", None) or url, self.config)
-        doc.content_hash = f"sha256:{hashlib.sha256(body.encode()).hexdigest()}"
+        doc.content_hash = f"sha256:{hashlib.sha256(body).hexdigest()}"
         doc.text, doc.word_count, doc.title = text, len(text.split()), more.pop("title", "A page")
         doc.crawled_at = doc.first_seen = f"2026-01-{1 + when:02d}T00:00:00Z"
         doc.text_allowed, doc.done = True, ["pii", "fingerprint"]
@@ -65,7 +78,7 @@ class Letters:
             setattr(doc, name, value)
         FingerprintStage(self.config.dedup)(doc)
         if body:
-            place = self._corpus.archive(_exchange(url, body.encode(), when))
+            place = self._corpus.archive(_exchange(url, body, when, sent_as))
             doc.warc_file, doc.warc_record_id, doc.warc_offset = place.file, place.record_id, place.offset
         return doc
 
@@ -92,13 +105,13 @@ def fill(folder: Path) -> None:
     letters.close()
 
 
-def _exchange(url: str, body: bytes, when: int) -> Exchange:
+def _exchange(url: str, body: bytes, when: int, sent_as: str = "text/html; charset=utf-8") -> Exchange:
     return Exchange(
         method="GET",
         url=url,
         status=200,
         request_headers=[(b"User-Agent", b"CorpusBot/1")],
-        response_headers=[(b"Content-Type", b"text/html; charset=utf-8")],
+        response_headers=[(b"Content-Type", sent_as.encode())],
         body=body,
         fetched_at=1_767_225_600.0 + 86_400 * when,
     )

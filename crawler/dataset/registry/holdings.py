@@ -40,7 +40,8 @@ _MAX_JSON = 64 * 2**20
 @dataclass(slots=True)
 class Held:
     """What one file holds. documents: records with a text; decisions: without one; withdrawn: of the documents;
-    again: of the withdrawn, those that the folder refuses by itself, so that `exclude --again` takes them out.
+    again: of the withdrawn, those that the folder refuses by itself, so that `exclude --again` takes them out; by:
+    which entries of other logs refuse the others.
     """
 
     path: str
@@ -48,6 +49,10 @@ class Held:
     decisions: int = 0
     withdrawn: int = 0
     again: int = 0
+    by: set[str] = field(default_factory=set)
+
+
+_COUNTED = ("path", "documents", "decisions", "withdrawn", "again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ class Holding:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
-        files = [{name: getattr(held, name) for name in Held.__slots__} for held in self.files]
+        files = [{name: getattr(held, name) for name in _COUNTED} for held in self.files]
         said = {"folder": self.folder, "sha256": self.version["sha256"], "operation": self.version["operation"]}
         return said | {"number": self.version.get("number"), "stands": self.stands, "tags": self.tags, "files": files}
 
@@ -81,13 +86,14 @@ class Holding:
 @dataclass(frozen=True, slots=True)
 class Raw:
     """An archive of a corpus that still has raw pages whose addresses are refused. own: by this corpus itself, so that
-    `exclude --again` takes them out.
+    `exclude --again` takes them out; by: else, which entries of other logs refuse them.
     """
 
     folder: str
     path: str
     pages: int
     own: bool = True
+    by: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -130,8 +136,8 @@ def raw_behind(places: Sequence[Place], refused: Refusals) -> list[Raw]:
     found = []
     for place in sources if refused else ():
         for path, urls in raw_pages(place):
-            if count := sum(refused.refusal(url) is not None for url in urls):
-                found.append(Raw(place.url, path, count, own=False))
+            if by := [entry for url in urls if (entry := refused.refusal(url)) is not None]:
+                found.append(Raw(place.url, path, len(by), own=False, by=frozenset(map(str, by))))
     return found
 
 
@@ -154,17 +160,35 @@ def derived_that_hold(
     return found
 
 
+def derived_folders(start: Place) -> Trace:
+    """This folder and every one that is known to be derived from it; of what is not there a sentence in `unread`."""
+    found = Trace()
+    _follow([start], found)
+    return found
+
+
 def derived_records(
     start: Place, *, progress: Callable[[str], object] = lambda _: None
 ) -> Iterator[tuple[str, Record]]:
-    """Every record with an address in every folder that is known to be derived from this one, each with the folder.
+    """Every record with an address in every folder that is known to be derived from this one, each with the folder;
+    of chunks one for each document, with its text in one piece.
 
     Raises: StorageError where a file is damaged.
     """
     for place in _follow([start], Trace())[1:]:
         progress(place.url)
-        for path in sorted(set(_present(place, versions_in(place)).values()) - {""}):
-            yield from ((place.url, record) for record in _records(place, path) if record.get("url"))
+        versions = versions_in(place)
+        paths = sorted(set(_present(place, versions).values()) - {""})
+        rows = (record for path in paths for record in _records(place, path) if record.get("url"))
+        cut = versions[standing_hash(place)]["manifest"] == CHUNKS
+        yield from ((place.url, record) for record in (_whole(rows) if cut else rows))
+
+
+def _whole(rows: Iterator[Record]) -> Iterator[Record]:
+    """Documents of their chunks, which follow each other."""
+    for _, chunks in groupby(rows, key=lambda row: (row["canonical_url"] or row["url"], row["doc_id"])):
+        first, *more = chunks
+        yield first | {"text": _joined([first, *more])}
 
 
 class _Refused(NamedTuple):
@@ -265,13 +289,17 @@ def _held(place: Place, path: str, wanted: Wanted, refused: _Refused) -> Held:
 
 
 def _count(found: Held, record: Record, wanted: Wanted, refused: _Refused) -> None:
-    gone = refused.all.of_record(record) is not None
+    refusal = refused.all.of_record(record)
+    gone = refusal is not None
     if not (wanted.matches(record) or (gone and not wanted.names and not wanted.domains)):
         return
     if record.get("text") or "reason" not in record:
         found.documents += 1
         found.withdrawn += gone
-        found.again += gone and refused.own.of_record(record) is not None
+        own = refusal is not None and refused.own.of_record(record) is not None
+        found.again += own
+        if refusal is not None and not own:
+            found.by.add(str(refusal))
     else:
         found.decisions += 1
 
@@ -303,9 +331,10 @@ def _raw_pages(place: Place, refused: Refusals, own: Refusals) -> Iterator[Raw]:
     for path, urls in raw_pages(place, audit=True) if refused else ():
         gone = [url for url in urls if refused.refusal(url) is not None]
         again = sum(own.refusal(url) is not None for url in gone)
-        for pages, is_own in ((again, True), (len(gone) - again, False)):
-            if pages:
-                yield Raw(place.url, path, pages, is_own)
+        if again:
+            yield Raw(place.url, path, again)
+        if rest := [refused.refusal(url) for url in gone if own.refusal(url) is None]:
+            yield Raw(place.url, path, len(rest), own=False, by=frozenset(map(str, rest)))
 
 
 def _records(place: Place, path: str) -> Iterator[Record]:
@@ -346,12 +375,22 @@ def _samples(place: Place, path: str) -> Iterator[Record]:
 
 
 def _members(place: Place, path: str) -> Iterator[Record]:
-    """Of a WebDataset: the JSON beside each text. Raises: StorageError where the tar is damaged."""
+    """Of a WebDataset: the JSON of each sample with the text in front of it; of one of images the JSON alone.
+
+    Raises: StorageError where the tar is damaged.
+    """
+    waiting = ("", "")
     try:
         with place.open_listed(path) as file, tarfile.open(fileobj=file, mode="r|") as tar:
             for member in tar:
-                content = tar.extractfile(member) if member.name.endswith(".json") and member.size < _MAX_JSON else None
-                if content is not None:
-                    yield orjson.loads(content.read())
+                name, _, kind = member.name.rpartition(".")
+                content = tar.extractfile(member) if kind in ("json", "txt") and member.size < _MAX_JSON else None
+                if content is None:
+                    continue
+                if kind == "txt":
+                    waiting = name, content.read().decode("utf-8", "replace")
+                    continue
+                record = orjson.loads(content.read())
+                yield {**record, "text": waiting[1]} if waiting[0] == name else record
     except (tarfile.TarError, orjson.JSONDecodeError, OSError) as error:
         raise StorageError(f"{place.path_of(path)}: cannot be read ({error}); restore it from a copy") from error

@@ -10,18 +10,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler.dataset.concerned import Wish, find
+from crawler.dataset.concerned import Wish, ends_of, find, raw_pages
 from crawler.dataset.containing import Having, containing
 from crawler.dataset.entries import Wanted, entries_about, entries_in
 from crawler.dataset.page import rank_of
-from crawler.dataset.pages import page_name
+from crawler.dataset.pages import page_name, redirect_of
 from crawler.dataset.records.fields import SAID, state_of
 from crawler.dataset.refused import Refusal, entry_of
 from crawler.dataset.registry.behind import refusals_of
-from crawler.dataset.registry.holdings import Trace, derived_records, trace
+from crawler.dataset.registry.derived import is_corpus
+from crawler.dataset.registry.holdings import Trace, derived_folders, derived_records, trace
 from crawler.dataset.rewrite import records_in
-from crawler.dataset.withdrawals import WITHDRAWALS
+from crawler.dataset.withdrawals import WITHDRAWALS, log_lines, undone
 from crawler.observe.reasons import meaning
+from crawler.storage.files.accounts import took_request
 from crawler.storage.files.place import PAGES, Place
 from crawler.storage.files.records import Record
 from crawler.urls.canonicalize import canonicalize, host_of
@@ -124,11 +126,34 @@ def gather(place: Place, question: Question, *, progress: Callable[[str], object
         if wanted.matches(record):
             teller.add(pages, record)
     _count(found, pages)
-    for name in [name for name in found.where if name not in pages]:
+    gone = [] if question.person else _gone(place, wanted)
+    for name in [name for name in dict.fromkeys([*found.where, *gone]) if name not in pages]:
         teller.add_without_record(name)
     found.withdrawals = list(_withdrawals(place, wanted))
-    if wanted.names or wanted.domains:
-        _copies(found, trace(place.url, [], wanted, progress=progress))
+    asked = wanted.names or wanted.domains
+    seen = trace(place.url, [], wanted, progress=progress) if asked else derived_folders(place)
+    _copies(found, seen, _raw_in(seen.folders, wanted) if asked else {})
+    return found
+
+
+def _gone(place: Place, wanted: Wanted) -> list[str]:
+    """Pages that withdrawals of this corpus took out, as far as they were not taken back."""
+    lines = list(log_lines(place))
+    back = undone(lines)
+    pages = (line for line in lines if line["kind"] == "page" and line["number"] not in back)
+    return [page_name(dict(line)) for line in pages if wanted.matches(dict(line))]
+
+
+def _raw_in(folders: list[str], wanted: Wanted) -> dict[str, int]:
+    """How many raw pages the archives of each of these have; of folders that are no corpora nothing."""
+    found = {}
+    for place in map(Place, folders):
+        if is_corpus(place):
+            found[place.url] = sum(
+                wanted.matches({"url": url, "canonical_url": canonicalize(url, routes=True)})
+                for _, urls in raw_pages(place)
+                for url in urls
+            )
     return found
 
 
@@ -136,10 +161,11 @@ def _wanted(place: Place, question: Question, found: Dossier, progress: Callable
     if question.domain:
         return Wanted(domains=frozenset({question.domain.strip().lower()}))
     if question.url:
-        return Wanted(names=frozenset({question.url, canonicalize(question.url) or question.url}))
+        url = canonicalize(question.url) or question.url
+        return Wanted(names=frozenset({question.url, url, *ends_of(place, [url]).values()}))
     beside = derived_records(place, progress=progress)
     named = containing(place, question.person, passages=True, beside=beside, progress=progress)
-    found.where, found.beside, found.unread = dict(named.pages), named.beside, list(named.problems)
+    found.where, found.beside, found.unread = dict(named.pages), named.beside, named.not_searched()
     sure = frozenset(name for name, having in named.pages.items() if having.sure)
     copies = find(place, Wish("", urls=sure, reach="text")).copies if sure else []  # as a withdrawal finds them
     return Wanted(names=frozenset({*named.pages, *copies}))
@@ -192,12 +218,15 @@ class _Teller:
         self._listed += 1
         refusal = self._refused.refusal(name)
         standing = self._withdrawn(refusal) if refusal else "no record of this version has it"
-        row = dict.fromkeys(_ROW) | {"url": name, "state": None, "reason": None, "redacted": []}
+        self._found.states["withdrawn"] += refusal is not None
+        row = dict.fromkeys((*_ROW, *_SAID)) | {"url": name, "redacted": [], "withdrawn": refusal and standing}
         self._found.pages.append(row | self._of_person(name, "withdrawn" if refusal else "", standing))
 
     def _row(self, record: Record, name: str, state: str) -> dict[str, Any]:
         row = {field_name: record.get(field_name) for field_name in _ROW}
         row |= {"state": state, "reason": record.get("reason"), "redacted": record.get("pii_entity_types") or []}
+        row |= {"requested": took_request(record), "leads_to": redirect_of(record)}
+        row |= {"withdrawn": (refusal := self._refusal(record)) and self._withdrawn(refusal)}
         return row | self._of_person(name, state, self._standing(record, state))
 
     def _of_person(self, name: str, state: str, standing: str) -> dict[str, Any]:
@@ -206,11 +235,15 @@ class _Teller:
         having = self._found.where.get(name, Having())
         return {"found_in": having.kinds, "standing": standing, "left": list(self._left(having, state))}
 
-    def _standing(self, record: Record, state: str) -> str:
+    def _refusal(self, record: Record) -> Refusal | None:
+        """Why its page is refused; of one that was refused when it came, by which entry."""
         refusal = self._refused.of_record(record)
         if refusal is None and (number := entry_of(record)) is not None:
-            refusal = Refusal("text", number, self._place.path_of(WITHDRAWALS))
-        if refusal is not None:
+            return Refusal("text", number, self._place.path_of(WITHDRAWALS))
+        return refusal
+
+    def _standing(self, record: Record, state: str) -> str:
+        if (refusal := self._refusal(record)) is not None:
             said = self._withdrawn(refusal)
             return said if state == "withdrawn" else f"{said}; the decision stays: {record['reason']}"
         if state == "kept":
@@ -232,9 +265,10 @@ class _Teller:
             yield "look whether it is this person; it goes with `gristmill dataset exclude --url` alone"
         elif not folders and state in ("kept", "held", "rejected"):
             yield "a copy of the text of such a page, which goes with it"
-        for folder in sorted(folders):
+        if folders:
+            have = "has" if len(folders) == 1 else "have"
             how = f"`gristmill dataset lineage {corpus} --withdrawn` says what to do once it is withdrawn"
-            yield f"{folder} has it: {how}"
+            yield f"{', '.join(sorted(folders))} {have} it: {how}"
 
     def _optouts(self, record: Record, name: str) -> None:
         """Each statement counts once for a page, however often it was visited."""
@@ -252,6 +286,8 @@ class _Teller:
 
 _ROW = ("url", "canonical_url", "crawled_at", "first_seen", "word_count", "license_tag", "license_tier",
         "license_reviewer", "license_reviewed", "robots_status", "dup_of")  # fmt: skip
+_SAID = ("state", "reason", "requested", "leads_to", "withdrawn")
+"""What is said of a page beside the fields of its record."""
 
 
 def _basis(record: Record) -> tuple[str, str, str, str]:
@@ -277,11 +313,12 @@ def _control_files(record: Record) -> Iterator[ControlFile]:
 def _withdrawals(place: Place, wanted: Wanted) -> Iterator[dict[str, Any]]:
     """Those that took out one of the pages, or refuse one of them from now on."""
     for entry in entries_about([place], wanted):
-        names = ("number", "time", "by", "reason", "reach", "pages", "taken_back")
+        names = ("number", "time", "by", "reason", "reach", "pages", "taken_back", "undone")
         yield {name: getattr(entry, name) for name in names}
 
 
-def _copies(found: Dossier, seen: Trace) -> None:
+def _copies(found: Dossier, seen: Trace, raw: dict[str, int]) -> None:
+    """raw: pages in archives, by folder; all versions of a corpus share them, so they are said of the current one."""
     found.folders, found.unread = seen.folders, [*found.unread, *seen.unread]
     for holding in seen.holdings:
         documents = sum(held.documents for held in holding.files)
@@ -292,4 +329,10 @@ def _copies(found: Dossier, seen: Trace) -> None:
             "stands": holding.stands,
         }
         facts |= {"sha256": holding.version["sha256"], "operation": holding.version["operation"], "tags": holding.tags}
-        found.copies.append(facts | {"documents": documents, "decisions": decisions})
+        pages = raw.pop(holding.folder, 0) if holding.stands else 0
+        found.copies.append(facts | {"documents": documents, "decisions": decisions, "raw": pages})
+    for folder, pages in raw.items():
+        if pages:
+            none = dict.fromkeys(("version", "sha256", "operation"))
+            only_raw = {"folder": folder, "stands": True, "tags": [], "documents": 0, "decisions": 0, "raw": pages}
+            found.copies.append(none | only_raw)

@@ -15,6 +15,12 @@ from crawler.storage.files.place import Place
 
 _ALWAYS = ("rejected", "held")
 """States that are named where there is none, too."""
+_REFUSES = {
+    "nothing": "nothing: it may come back",
+    "address": "the addresses",
+    "text": "the addresses, and the texts at any address",
+}
+"""What a withdrawal of each reach refuses, for people."""
 
 
 def page(found: Dossier, *, made_at: str) -> str:
@@ -34,6 +40,7 @@ def page(found: Dossier, *, made_at: str) -> str:
         found=found,
         how=HOW,
         said=SAID,
+        refuses=_REFUSES,
     )
 
 

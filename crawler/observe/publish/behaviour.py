@@ -155,7 +155,7 @@ def _exceptions(rules: PolicyFacts) -> str:
 
 
 def _numbers(values: list[float]) -> str:
-    return "/".join(f"{value:g}" for value in values) or "an unrecorded number of"
+    return " or ".join(f"{value:g}" for value in sorted(values)) or "an unrecorded number of"
 
 
 def _named(names: list[str]) -> str:

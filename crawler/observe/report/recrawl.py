@@ -25,6 +25,8 @@ class Recrawl:
     gone: int = 0
     moved: int = 0
     decayed: int = 0
+    refused: int = 0
+    withdrawn: int = 0
     failed: int = 0
     received_bytes: int = 0
     not_sent_bytes: int = 0
@@ -39,7 +41,8 @@ class Recrawl:
             return "nothing was due"
         found = f"{self.new:,} new, {self.changed:,} changed, {self.unchanged:,} unchanged, {self.gone:,} gone, "
         found += f"{self.moved:,} moved, {self.decayed:,} decayed"
-        return found + (f", {self.failed:,} failed" if self.failed else "")
+        others = {"refused by the site": self.refused, "withdrawn": self.withdrawn, "failed": self.failed}
+        return found + "".join(f", {count:,} {what}" for what, count in others.items() if count)
 
     def outlook(self) -> str:
         """What comes next; empty where nothing waits."""

@@ -17,7 +17,7 @@ from rich.text import Text
 from crawler.dataset.registry.behind import refusals_of
 from crawler.document import DropReason, Reason
 from crawler.seeds import patterns
-from crawler.storage.files.accounts import is_withdrawn_copy
+from crawler.storage.files.accounts import took_request
 from crawler.storage.files.place import PAGES, SHARDS, Place
 from crawler.storage.files.shards import read_records
 from crawler.urls.shape import shape_of
@@ -137,8 +137,7 @@ def _pattern(row: Brought, kept: list[str]) -> str:
 def _count(found: dict[tuple[str, str], Brought], record: dict[str, Any], *, kept: bool) -> None:
     reason = None if kept else Reason.of(str(record.get("reason")))
     parked = reason is DropReason.HOLD_BARREN
-    asked = reason is None or reason.asked or is_withdrawn_copy(record)
-    if not parked and reason is not None and (reason.is_hold or not asked):
+    if not parked and reason is not None and (reason.is_hold or not took_request(record)):
         return  # no request was spent
     url, domain = str(record["url"]), str(record.get("domain") or "")
     key = domain, shape_of(url)

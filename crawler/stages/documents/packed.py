@@ -38,6 +38,10 @@ class Package:
             raise UnreadableError("too_large", f"{len(self._zip.filelist):,} members; {MAX_MEMBERS:,} are read")
         self._inflated = 0
 
+    def names(self) -> list[str]:
+        """Of its members, in the order of its directory."""
+        return self._zip.namelist()
+
     def read(self, name: str) -> bytes | None:
         """The bytes of a member; None where there is none. Raises: UnreadableError, also encrypted."""
         try:

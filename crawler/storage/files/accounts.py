@@ -129,6 +129,14 @@ def is_withdrawn_copy(record: dict[str, Any]) -> bool:
     return record.get("reason") == DropReason.WITHDRAWN and bool(record.get("http_status"))
 
 
+def took_request(record: dict[str, Any]) -> bool:
+    """False for a record of a page that was not asked for: robots.txt or the network guard forbade it, or it had been
+    withdrawn.
+    """
+    reason = Reason.of(str(record["reason"])) if record.get("reason") else None
+    return reason is None or reason.asked or is_withdrawn_copy(record)
+
+
 def passes_licence_audit(record: dict[str, Any]) -> bool:
     """True where a kept record can show its licence.
 
