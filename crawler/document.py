@@ -548,7 +548,7 @@ class Signal:
     """One opt-out or licence statement as it was found, whatever it says.
 
     protocol: "robots", "noai", "x-robots-tag", "tdmrep", "content-usage", "content-signal", "rsl", …
-    carrier: where it stood: "robots.txt", "header", "meta", "well-known".
+    carrier: where it stood: "robots.txt", "header", "meta", "page", "well-known".
     value: the raw value, control characters escaped, at most 512 bytes.
     verdict: "allow", "disallow" or "unknown" for training.
     """
@@ -557,6 +557,10 @@ class Signal:
     carrier: str
     value: str
     verdict: str = "unknown"
+
+
+STATED_LICENCE = "creative-commons"
+"""Protocol of a statement that names the Creative Commons licence of a page, by address or SPDX identifier."""
 
 
 @dataclass(slots=True, frozen=True)

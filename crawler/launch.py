@@ -30,6 +30,7 @@ from crawler.dedup.make import make_index
 from crawler.downloader import named_hosts
 from crawler.downloader.proxy_probe import launch_problems
 from crawler.frontier.again import after_outage, retry_failed
+from crawler.frontier.beside import warn_of_crawls_beside
 from crawler.frontier.budget import begin_from
 from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
@@ -229,6 +230,7 @@ async def _knock(config: Config, url: str, scope: Scope, *, retry: bool) -> None
         if config.dedup.redis_url is not None:
             await _knock_at_index(config)  # before a wrong address becomes one of the rules of the crawl
         await join_rules(frontier, config)
+        await warn_of_crawls_beside(frontier)
         if await rebuild_if_lost(frontier, config, url, scope) is None:
             place = Place(config.crawl.corpus_dir, config.storage.spool_dir)
             warn_if_behind(await frontier.counts(), config, place)

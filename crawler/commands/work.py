@@ -94,7 +94,13 @@ class Command(ProjectCommand, ScrapyCommand):
 
         secrets = {f"{PREFIX}{key}": str(value) for key, value in self._typed(secret=True).items()}
         workers = [
-            Worker(name, lambda fd, name=name: self._command(spider, arguments, share, name, fd), say, secrets)  # type: ignore[misc]
+            Worker(
+                name,
+                lambda fd, name=name: self._command(spider, arguments, share, name, fd),  # type: ignore[misc]
+                say,
+                secrets,
+                limits=Limits.of(self.settings),
+            )
             for name in names
         ]
         shown = config.crawl.progress != "off"

@@ -25,6 +25,23 @@ class Limits:
     pages: int = 0
     seconds: float = 0.0
 
+    def after(self, kept: int, pages: int, seconds: float) -> Limits | None:
+        """What is left of them once so much is done; None where one is reached."""
+        if 0 < self.kept <= kept or 0 < self.pages <= pages or 0 < self.seconds <= seconds:
+            return None
+        return Limits(self.kept and self.kept - kept, self.pages and self.pages - pages,
+                      self.seconds and self.seconds - seconds)  # fmt: skip
+
+    @property
+    def settings(self) -> dict[str, float]:
+        """By the names that Scrapy gives them, without those that are not set."""
+        named = {
+            "CLOSESPIDER_ITEMCOUNT": self.kept,
+            "CLOSESPIDER_PAGECOUNT": self.pages,
+            "CLOSESPIDER_TIMEOUT": self.seconds,
+        }
+        return {name: value for name, value in named.items() if value}
+
     @classmethod
     def of(cls, settings: Numbers, workers: int = 1) -> Limits:
         """Those of so many workers together: each ends by its own counts."""

@@ -120,7 +120,7 @@ def settle(draft: Path, out: Path) -> None:
 def draft_beside(out: Path, stack: ExitStack) -> Path:
     """An empty hidden folder beside `out`, ours until `stack` closes; what a crashed export left there goes."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise StorageError(f"{out}: expected an empty or new folder for the export")
+        raise StorageError(f"{out}: expected an empty or new folder for what is written")
     check_outside(out)
     draft = out.with_name(f".{out.name}.part")
     lock = WriterLock(out.with_name(f".{out.name}.lock"))

@@ -15,6 +15,7 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
+from crawler.frontier.beside import CrawlView, crawls_beside
 from crawler.frontier.claims import bearer_of
 from crawler.frontier.client import Frontier
 from crawler.frontier.member import leased
@@ -94,6 +95,7 @@ class Overview:
     proxies: tuple[ProxyView, ...] = ()  # through which they ask sites, by name
     left: int = 0
     left_for: float = 0.0
+    crawls: tuple[CrawlView, ...] = ()  # others on this server, by name
 
     def as_json(self) -> dict[str, object]:
         """For machines."""
@@ -138,6 +140,7 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
         proxies=await proxies_seen(frontier.shared, [worker.name for worker in workers if worker.alive]),
         left=len(left),
         left_for=max(0.0, max(left, default=0.0) - frontier.now()),
+        crawls=await crawls_beside(frontier),
     )
 
 

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from crawler.frontier.client import Frontier
 
 _Number = Callable[[AllowlistEntry], float | None]
+_BLOCKED = (
+    "blocked, since its domain was purged, which is for good, or withdrawn from a corpus of this crawl "
+    "(`gristmill dataset exclude --undo ENTRY --reason … CORPUS_DIR` takes that back)"
+)
 REREAD_SECONDS = 60.0  # how long a worker may go by rules that were changed elsewhere
 
 
@@ -40,7 +44,7 @@ class SeedResult:
         """Count one link that the frontier does not take."""
         self.refused[reason] += 1
         if len(self.examples) < MAX_PROBLEMS:
-            self.examples.append(f"{url}: {reason}")
+            self.examples.append(f"{url}: {_BLOCKED if reason == PutStatus.BLOCKED else reason}")
 
     def __str__(self) -> str:
         why = ", ".join(f"{reason} {count}" for reason, count in sorted(self.refused.items()))

@@ -12,6 +12,8 @@ from itertools import count
 from crawler.frontier.packing import shard_of
 from crawler.frontier.shards import Shards
 
+CRAWLS = "gristmill:crawls"
+"""SET of the crawls that a database of the server has; the only key that no crawl owns."""
 _POLL = 0.05  # seconds
 _LOOKS = 10  # polls from one look whether the holder of a lock is gone to the next
 _UNLOCK = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
@@ -107,6 +109,7 @@ class SharedValues:
 
     async def _store(self, name: str, text: str) -> None:
         redis = self._connection.redis
+        await self._connection.patiently(lambda: redis.sadd(CRAWLS, self._shards.crawl))
         await self._connection.patiently(lambda: redis.set(self._shards.prefix(0) + name, text))
 
     async def _stored(self, name: str) -> str | None:

@@ -22,8 +22,8 @@ def render(view: Overview, *, hint: bool = True, one: bool = False, said: str = 
     """
     order = ordered(view)
     head = f"crawl {view.crawl}" + (f": {order}; `gristmill frontier resume` lets workers go on" if order else "")
-    whole = [] if one else [*_wrapped(said, 2), *_totals(view), *_workers(view.workers_seen), *_proxies(view.proxies)]
-    lines = [head, *whole, *_what_stays(view), ""]
+    about = [*_totals(view), *_workers(view.workers_seen), *_proxies(view.proxies), *_crawls(view)]
+    lines = [head, *([] if one else [*_wrapped(said, 2), *about]), *_what_stays(view), ""]
     head, *rows = _aligned([_HEAD, *(_row(scope) for scope in view.scopes)])
     lines.append(head)
     for row, scope in zip(rows, view.scopes, strict=True):
@@ -94,6 +94,17 @@ def _proxies(proxies: tuple[ProxyView, ...]) -> list[str]:
         + (f", away for {each.away} of {number_of(each.workers, 'worker')}" if each.away else "")
         for each in proxies
     ]
+
+
+def _crawls(view: Overview) -> list[str]:
+    """The crawls beside this one: a wrong CRAWL_ID looks like an empty crawl."""
+    names = [
+        each.name + (f" ({number_of(each.workers, 'worker')} at work)" if each.workers else "")
+        for each in view.crawls[:ROWS]
+    ]
+    more = len(view.crawls) - ROWS
+    listed = ", ".join(names) + (f", … and {more} more" if more > 0 else "")
+    return _wrapped(f"other crawls on this server: {listed}", 2) if names else []
 
 
 def _what_stays(view: Overview) -> list[str]:

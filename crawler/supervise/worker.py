@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from crawler.config.limits import Limits
 from crawler.supervise.usage import Usage
 
 _PR_SET_PDEATHSIG = 1  # prctl(2)
@@ -57,7 +58,8 @@ class Worker:
     """One place among the workers. `say` is given each line of its log; it must not block.
 
     command: argv without the descriptor of the counters, which `with_descriptor` adds. secrets: variables of its
-    environment; everybody on this machine can read a command line.
+    environment; everybody on this machine can read a command line. limits: of all its processes together, but for what
+    one that is killed did in its last second.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Worker:
     say: Callable[[str, str], None]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     backoff: Backoff = Backoff()
+    limits: Limits = field(default_factory=Limits)
     state: State = State.WAITING
     starts: int = 0
     usage: Usage | None = None
@@ -86,22 +89,26 @@ class Worker:
 
     async def run(self) -> State:
         """Keep the worker alive until it is done, stopped or has died too often. Returns DONE or FAILED."""
-        deaths = 0
+        deaths, clock = 0, asyncio.get_running_loop().time
+        started, left = clock(), self.limits
         while True:
-            began = asyncio.get_running_loop().time()
-            code = await self._once()
+            began = clock()
+            code = await self._once(left)
             if code == 0 or self._has_ended() or self._stopping.is_set():
                 self.state = State.DONE if code == 0 or self._ended_too_early(code) else State.FAILED
                 return self.state
-            steady = asyncio.get_running_loop().time() - began >= self.backoff.steady
+            steady = clock() - began >= self.backoff.steady
             deaths = 1 if steady else deaths + 1
             if deaths >= self.backoff.tries:
                 self.say(self.name, f"error: it died {deaths} times in a row ({_how(code)}); it is not restarted")
                 self.state = State.FAILED
                 return self.state
             await self._wait(self.backoff.pause(deaths), code)
-            if self._stopping.is_set():
+            counted = self.counters
+            rest = self.limits.after(counted["kept"], counted["pages"], clock() - started)
+            if self._stopping.is_set() or rest is None:
                 break
+            left = rest
         self.state = State.DONE
         return self.state
 
@@ -128,12 +135,13 @@ class Worker:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stopping.wait(), seconds)
 
-    async def _once(self) -> int:
+    async def _once(self, left: Limits) -> int:
         self._settle()
         readable, writable = os.pipe()
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *self.with_descriptor(writable),
+                *(word for name, value in left.settings.items() for word in ("-s", f"{name}={value}")),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,

@@ -13,6 +13,7 @@ import pytest
 
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
+from crawler.frontier.operate import Order, act
 from crawler.frontier.overview import overview
 from crawler.frontier.seeding import SeedResult, SharedScope, join_scope, seed_frontier
 from crawler.problems import InputError
@@ -82,6 +83,18 @@ def test_seeds_reach_the_shared_frontier_once(server: str, crawl: str, tmp_path:
         ("https://c.org/s.xml", "sitemap", 1000),
     ]
     assert list(tmp_path.iterdir()) == [tmp_path / "seeds.txt"]
+
+
+def test_a_seed_of_a_domain_that_was_purged_or_withdrawn_is_refused_with_the_way_back(
+    server: str, crawl: str, tmp_path: Path
+) -> None:
+    settings = ["-s", f"REDIS_URL={server}", "-s", f"CRAWL_ID={crawl}"]
+    seed("-a", "url=https://a.org/1", *settings, folder=tmp_path)
+    with_frontier(server, crawl, lambda frontier: act(frontier, Order("purge", domain="a.org", yes=True)))
+    done = seed("-a", "url=https://a.org/2", *settings, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "0 added, 0 known before, 1 refused (blocked 1)\n")
+    assert done.stderr.startswith("error: https://a.org/2: blocked, since its domain was purged, which is for good, or")
+    assert "`gristmill dataset exclude --undo ENTRY --reason … CORPUS_DIR` takes that back" in done.stderr
 
 
 def test_without_a_server_the_folder_of_the_corpus_gets_the_seeds(crawl: str, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from crawler.storage.files.errors import StorageError
 from crawler.storage.files.parquet import read_rows
 from crawler.storage.files.place import REGISTRY, Place
 from crawler.storage.files.shards import read_lines
+from tests.support.process import scrapy
 from tests.support.three_domains import Folder, fill
 
 pytest.importorskip("pyarrow", reason="pyarrow is optional")
@@ -324,6 +325,17 @@ def test_who_asks_a_mixture_for_a_report_is_told_where_its_figures_are(folder):
     mix(load(spec_of(folder, tokens=20_000, sources=OPEN)), folder / "mixed", "parquet", max_bytes=MAX_BYTES)
     with pytest.raises(StorageError, match=r"made by `gristmill dataset mix`, no corpus: its figures are in mix\.json"):
         Place(str(folder / "mixed")).manifest()
+
+
+def test_a_mixture_is_held_to_gates_as_the_corpus_that_the_advice_makes_of_it(folder):
+    mix(load(spec_of(folder, tokens=20_000, sources=OPEN)), folder / "mixed", "parquet", max_bytes=MAX_BYTES)
+    (folder / "gates.yaml").write_text("whole: {top1_tokens: {max: 1}}")
+    refused = scrapy("report", "--check", folder / "gates.yaml", folder / "mixed")
+    assert refused.returncode == 1
+    assert "or make one of it: `gristmill dataset dedup --out NEW DIR`" in refused.stderr
+    made = scrapy("dataset", "dedup", "--out", folder / "new", folder / "mixed")
+    assert made.returncode == 0, made.stderr
+    assert "1 gate holds" in scrapy("report", "--check", folder / "gates.yaml", folder / "new").stdout
 
 
 def test_a_mixture_is_a_source_of_another_in_parquet_as_in_lines(folder):

@@ -436,12 +436,16 @@ def test_nobody_but_workers_sees_the_key_and_without_the_component_nobody(everyt
     assert (volume["secretName"], volume["items"][0]["key"]) == secret
 
 
-def test_the_keys_of_the_store_reach_what_reads_or_writes_the_corpus_and_nobody_else(everything, tmp_path) -> None:
-    found = _with(tmp_path, "gates", "store-keys")
+@pytest.mark.parametrize("components", [("gates", "store-keys"), ("store-keys", "gates")])
+def test_the_keys_of_the_store_reach_what_reads_or_writes_the_corpus_and_nobody_else(
+    everything, tmp_path, components
+) -> None:
+    found = _with(tmp_path, *components)
     seen = {
         name
         for name, spec in pods(found).items()
-        if {"secretRef": {"name": "crawler-store"}} in spec["containers"][0].get("envFrom", [])
+        for source in spec["containers"][0].get("envFrom", [])
+        if source.get("secretRef", {}).get("name") == "crawler-store"
     }
     assert seen == {"StatefulSet/worker", "CronJob/expire", "CronJob/verify", "CronJob/gates"}
     settings = [s["configMapRef"]["name"] for s in pods(found)["StatefulSet/worker"]["containers"][0]["envFrom"][:-1]]

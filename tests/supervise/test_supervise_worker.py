@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from crawler.config.limits import Limits
 from crawler.supervise.supervisor import together
 from crawler.supervise.worker import Backoff, State, Worker
 
@@ -52,6 +53,25 @@ def test_one_that_dies_is_started_again_and_its_counters_count_on():
     assert (whole.kept, whole.pages, whole.fetched, whole.fetched_bytes) == (9, 12, 15, 300)
     assert whole.rejected == {"quality/x": 6}
     assert (whole.workers[0].judged, whole.workers[0].restarts, whole.workers[0].state) == (15, 2, "done")
+
+
+@pytest.mark.parametrize(
+    ("limits", "given"),
+    [
+        (Limits(pages=10), [10, 6, 2]),
+        (Limits(kept=7), [7, 4, 1]),
+        (Limits(kept=100, pages=8), [100, 97]),  # the pages end it
+        (Limits(), [None] * 4),
+    ],
+)
+def test_one_that_is_started_again_goes_on_within_the_limits_of_its_run(limits, given):
+    place = Place(
+        "print(sys.argv[2].partition('=')[2] if len(sys.argv) > 2 else None); sys.stdout.flush()\n"
+        "tell(kept=3, pages=4); sys.exit(9)"
+    )
+    place.worker.limits = limits
+    assert place.run() is (State.DONE if limits != Limits() else State.FAILED)
+    assert [line for line in place.lines if "died" not in line] == [f"w-1 | {number}" for number in given]
 
 
 def test_the_pauses_double_up_to_the_longest():

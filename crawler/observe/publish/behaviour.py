@@ -15,6 +15,7 @@ from crawler.policy.facts import PolicyFacts, exceptions_under, obeyed_in, stand
 from crawler.policy.status import DENIALS
 
 NOT_RECORDED = "not recorded"
+NOT_IN_SUBSET = f"{NOT_RECORDED} in a subset"
 MOST_NAMED = 5
 """Files and domains of a data set that its sentence names."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from crawler.number import number_of
-from crawler.observe.publish.behaviour import NOT_RECORDED, dataset_sentence, measures
+from crawler.observe.publish.behaviour import NOT_IN_SUBSET, NOT_RECORDED, dataset_sentence, measures
 from crawler.observe.publish.eu_summary import TO_COMPLETE
 from crawler.observe.publish.provenance import Provenance, most_first
 from crawler.storage.files.formats import format_of
@@ -99,7 +99,7 @@ def _body(found: Provenance, more: Iterable[str]) -> Iterator[str]:
         yield from _section("Synthetic texts", _synthetic(found))
     yield from _section("Largest domains", _table((what, "documents"), sizes))
     yield from _section("How it was collected", _collection(found))
-    yield from _section("What was left out, and why", _table(("stage/reason", "pages"), found.rejections))
+    yield from _section("What was left out, and why", _rejected(found))
     yield from _section("Personal data", _personal(found))
     if found.origins.sent_to:
         sent = _table(("annotation (language model)", "documents"), dict(sorted(found.origins.sent_to.items())))
@@ -118,6 +118,12 @@ def _synthetic(found: Provenance) -> list[str]:
 
 def _version(found: Provenance) -> str:
     return "Its sources were " if found.kind == "mixture" else f"Version {found.version} of the corpus, "
+
+
+def _rejected(found: Provenance) -> list[str]:
+    if not found.rejections and found.sources.subset_of:
+        return [f"{NOT_IN_SUBSET}; the corpus whose manifest has SHA-256 {found.sources.subset_of} says it."]
+    return _table(("stage/reason", "pages"), found.rejections)
 
 
 def _left_out(found: Provenance) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from crawler.number import number_of
 from crawler.observe.html import render
 from crawler.observe.publish.behaviour import (
+    NOT_IN_SUBSET,
     NOT_RECORDED,
     behaviour,
     dataset_sentence,
@@ -242,7 +243,7 @@ def _stopped(found: Provenance) -> str:
     """Pages whose latest visit was refused; each counts once."""
     sources, said = found.sources, []
     if sources.subset_of:
-        return f"not recorded in a subset; the corpus whose manifest has SHA-256 {sources.subset_of} says it"
+        return f"{NOT_IN_SUBSET}; the corpus whose manifest has SHA-256 {sources.subset_of} says it"
     if sources.has_fetched:
         said.append(_refusals(found, "crawl"))
     if sources.judged:

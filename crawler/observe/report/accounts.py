@@ -56,6 +56,7 @@ class Account:
             "tokens_per_cost": _ratio(count[f"{_TOLD}tokens"], spent.cost),
             "pii_rate": _ratio(count["pii"], count["kept"]),
             "licence_pass_rate": _ratio(count["licence_passed"], count["kept"]),
+            "licence_conflict_rate": _ratio(count["licence_conflicts"], count["kept"]),
             "extraction_yield": _ratio(count["yield_sum"] / counting.YIELD_UNIT, count["yields"]),
             "escalation_rate": _ratio(count["drawn"], count["pages"]),
         } | {f"pii_rate/{kind}": _ratio(n, count["kept"]) for kind, n in _types(count)}

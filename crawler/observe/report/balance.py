@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,12 +11,16 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from crawler.config.report import ReportConfig
+from crawler.number import number_of
 from crawler.observe.report import accounts
 from crawler.observe.report.accounts import Books
 from crawler.observe.report.concentration import Concentration, concentration_of
 from crawler.observe.report.summary import Summary
 from crawler.storage.files.accounts import OTHER
 from crawler.storage.files.place import Place
+
+_DOMAINS = 5
+"""Domains that a warning names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +56,20 @@ def balance_of(summary: Summary, books: Books, config: ReportConfig) -> Balance:
     others = tokens.pop(OTHER, 0)
     found = concentration_of(tokens.values(), others)
     distance = _distance(books, targets) if (targets := accounts.targets_of(config)) else None
-    return Balance(
-        concentration_of(summary.domains.values()), found, distance, _warnings(tokens, found, config.concentration_warn)
-    )
+    warnings = [*_warnings(tokens, found, config.concentration_warn), *_conflicts(books)]
+    return Balance(concentration_of(summary.domains.values()), found, distance, warnings)
+
+
+def _conflicts(books: Books) -> list[str]:
+    """Where the allowlist and the pages name different licences; the allowlist's is the one that the records have."""
+    found = {account.name: account.counts.get("licence_conflicts", 0) for account in books.groups["domain"]}
+    worst = heapq.nlargest(_DOMAINS, (name for name, n in found.items() if n), key=lambda name: found[name])
+    if not worst:
+        return []
+    documents, domains = number_of(sum(found.values()), "document"), sum(map(bool, found.values()))
+    more = f" and {domains - len(worst)} more" if domains > len(worst) else ""
+    states = "states" if sum(found.values()) == 1 else "state"
+    return [f"{documents} {states} another licence than the allowlist gives them: {', '.join(worst)}{more}"]
 
 
 def _warnings(tokens: Mapping[str, int], found: Concentration | None, limit: float) -> list[str]:

@@ -100,9 +100,14 @@ def by_domain(found: list[Brought]) -> list[Domain]:
 
 
 def read(corpus_dir: str, most_records: int | None = None) -> list[Brought]:
-    """Every shape, the one with the most requests first. Raises: StorageError where a file is damaged."""
+    """Every shape, the one with the most requests first; none of a corpus that was chosen from others, which lacks the
+    requests that brought nothing. Raises: StorageError where a file is damaged.
+    """
     place, found, paths = Place(corpus_dir), dict[tuple[str, str], Brought](), dict[str, list[str]]()
-    files = [entry for entry in place.manifest()["files"] if entry["kind"] in PAGES]
+    manifest = place.manifest()
+    if any(run.keys() & {"selected_from", "deduplicated_from"} for run in manifest["runs"]):
+        return []
+    files = [entry for entry in manifest["files"] if entry["kind"] in PAGES]
     most = max(1, (most_records or MOST_RECORDS) // max(1, len(files)))
     refused = refusals_of([place])
     for entry in files:

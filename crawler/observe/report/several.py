@@ -60,7 +60,8 @@ def show(found: Sequence[Summary], console: Console) -> None:
     of_each = [_more_than(each.fetched_bytes or 0, each.uncounted) for each in found]
     rows.append(("fetched", of_each, _more_than(sum(each.fetched_bytes or 0 for each in found), uncounted)))
     _print("", rows, room, console)
-    for title, of in _LISTS.items():
+    licences = {"Kept, by licence": lambda s: s.licences_and_none} if any(each.licences for each in found) else {}
+    for title, of in (_LISTS | licences).items():
         sums = _added(found, of)
         more = f" ({TOP} of {len(sums):,})" if len(sums) > TOP else ""
         lines = [(n, [f"{of(each).get(n, 0):,}" for each in found], f"{count:,}") for n, count in sums.most_common(TOP)]

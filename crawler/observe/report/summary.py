@@ -84,7 +84,7 @@ class Summary:
     runs: int
     running: int
     workers: int
-    seconds: float  # with at least one worker at work
+    seconds: float  # with at least one worker at work; 0 where records of other corpora are here
     fetched: int | None  # responses, where the runs counted them
     fetched_bytes: int | None
     uncounted: int  # crawls that were cut off before they had told what they fetched
@@ -120,6 +120,12 @@ class Summary:
         counts = {"rejected": self.rejected, "on hold": self.held, "once on hold": self.once_held}
         counts["unchanged"] = self.unchanged
         return ", ".join(name for name, count in counts.items() if count) or "rejected"
+
+    @property
+    def licences_and_none(self) -> dict[str, int]:
+        """Kept documents by licence, those without one as "none"."""
+        bare = self.kept - sum(self.licences.values())
+        return self.licences | {"none": bare} if bare else self.licences
 
     @property
     def cut_off(self) -> str:
@@ -191,7 +197,7 @@ def summarise(corpus_dir: str, *, growing: bool = False) -> Summary:
         runs=len(runs),
         running=sum(run["ended"] is None for run in runs),
         workers=len({run["worker_id"] for run in runs}),
-        seconds=seconds_at_work(runs),
+        seconds=0.0 if any(run.keys() & set(_MADE_OF) for run in runs) else seconds_at_work(runs),
         fetched=_counted(runs, RESPONSES),
         fetched_bytes=_counted(runs, RESPONSE_BYTES),
         uncounted=sum(map(_is_uncounted, runs)),

@@ -30,8 +30,8 @@ _SHOWN = (
         "tokens_per_request",
         "tokens_per_cost",
     ),
-    *("tokens_per_cpu_second", "pii_rate", "licence_pass_rate", "extraction_yield", "escalation_rate", "cost"),
-    "cpu_seconds",
+    *("tokens_per_cpu_second", "pii_rate", "licence_pass_rate", "licence_conflict_rate", "extraction_yield"),
+    *("escalation_rate", "cost", "cpu_seconds"),
 )
 """Columns of the table, as many as are as wide as the terminal."""
 _GAP = 2

@@ -125,9 +125,7 @@ def _sections(summary: Summary, room: int) -> Iterable[tuple[str, RenderableType
     if summary.quarantined:
         yield "In quarantine", _quarantine(summary.quarantined)
     types, expected = summary.page_types, summary.confidences
-    licences = summary.licences
-    if bare := summary.kept - sum(licences.values()) if licences else 0:
-        licences = licences | {"none": bare}
+    licences = summary.licences_and_none if summary.licences else {}
     for title, counts, colour in (
         (_title("Kept, by language", summary.languages), summary.languages, "green"),
         (WITHHELD, summary.withheld_languages, "magenta"),

@@ -44,6 +44,7 @@ _WHOLE = (
     "tokens_per_cost",
     "pii_rate",
     "licence_pass_rate",
+    "licence_conflict_rate",
     "extraction_yield",
     "escalation_rate",
 )

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-from crawler.document import Signal
+from crawler.document import STATED_LICENCE, Signal
 from crawler.policy.headers import Headers, values_of
 from crawler.policy.signals.base import UNKNOWN, Context, Detector, Links, signal
 
-NAME = "creative-commons"
+NAME = STATED_LICENCE
 VERSION = "1"
 
 _LINK = re.compile(r"<([^<>]*)>([^<>]*)")

@@ -32,7 +32,7 @@ from resiliparse.extract.html2text import extract_plain_text
 from trafilatura import bare_extraction
 
 from crawler.config import ExtractionConfig
-from crawler.document import Document, Drop, DropReason
+from crawler.document import STATED_LICENCE, Document, Drop, DropReason, Signal
 from crawler.stages.documents.model import FileText
 from crawler.stages.extraction.blocks import of_blocks
 from crawler.stages.extraction.cells import square_tables
@@ -226,6 +226,8 @@ class ExtractionStage:
         doc.description = found.description or doc.description
         doc.author = found.author or doc.author
         doc.pub_date = found.pub_date or doc.pub_date
+        if doc.license_tier and found.license_tag not in (None, doc.license_tag):  # the allowlist's holds
+            doc.optout_signals.append(Signal(STATED_LICENCE, "page", found.license_tag))
         doc.license_tag = doc.license_tag or found.license_tag
 
     def _main_text(self, doc: Document, tree: Any) -> tuple[Written, str]:

@@ -12,7 +12,8 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from crawler.document import HELD_PREFIX, DropReason, Reason
+from crawler.document import HELD_PREFIX, STATED_LICENCE, DropReason, Reason
+from crawler.stages.extraction.metadata.creative_commons import licence_at, licence_called
 from crawler.storage.types import Counts
 
 GROUPINGS = ("domain", "time", "language", "tier")
@@ -106,6 +107,8 @@ def _kept(record: dict[str, Any]) -> Counts:
         counts[f"pii/{kind}"] = 1
     if passes_licence_audit(record):
         counts["licence_passed"] = 1
+    if states_another_licence(record):
+        counts["licence_conflicts"] = 1
     return counts
 
 
@@ -152,6 +155,19 @@ def passes_licence_audit(record: dict[str, Any]) -> bool:
         return reviewed <= date.fromisoformat(str(record.get("crawled_at"))[:_DAY])
     except ValueError:
         return False
+
+
+def states_another_licence(record: dict[str, Any]) -> bool:
+    """True where the allowlist gives a kept record another licence than its page, which names Creative Commons ones."""
+    if not record.get("license_tier"):
+        return False
+    values = (
+        str(signal.get("value")).removeprefix("LicenseRef-")
+        for signal in record.get("optout_signals") or ()
+        if signal.get("protocol") == STATED_LICENCE
+    )
+    stated = {licence_at(value) or licence_called(value) for value in values} - {None}
+    return bool(stated) and record.get("license_tag") not in stated
 
 
 def length_bin(value: float) -> int:

@@ -152,7 +152,7 @@ class Place:
             if made := sorted(DERIVED.keys() & set(self.listing(""))):
                 raise StorageError(
                     f"{self.url}: made by `gristmill {DERIVED[made[0]]}`, no corpus: its figures are in {made[0]}; "
-                    "give the corpus that it was made of"
+                    "give the corpus that it was made of, or make one of it: `gristmill dataset dedup --out NEW DIR`"
                 )
             lost = not self.remote and any((self.root / folder).is_dir() for folder in (LEDGERS, SHARDS))
             if not lost:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import itertools
 import json
 import math
@@ -197,3 +198,27 @@ def test_verify_finds_what_is_wrong_with_a_derived_folder(made: Path, tmp_path: 
 def test_verify_cannot_repair_a_derived_folder_and_says_so(made: Path) -> None:
     done = scrapy("dataset", "verify", "--fix", made / "export")
     assert done.returncode == 2 and "made again from its sources" in done.stderr
+
+
+def test_a_subset_says_neither_a_pace_nor_what_requests_brought_and_names_who_knows_what_was_left_out(
+    tmp_path: Path,
+) -> None:
+    fill(tmp_path / "all")
+    assert " pages/s over " in scrapy("report", tmp_path / "all").stdout
+    done = scrapy("dataset", "select", tmp_path / "all", "--out", tmp_path / "some", "--where", "word_count>0")
+    assert done.returncode == 0, done.stderr
+    shown = scrapy("report", "--eu", tmp_path / "some").stdout
+    assert "12 kept   0 rejected" in shown
+    assert "pages/s" not in shown and "Requests by" not in shown
+    digest = hashlib.sha256((tmp_path / "all" / "manifest.json").read_bytes()).hexdigest()
+    card = " ".join((tmp_path / "some" / "README.md").read_text().split())
+    who = f"not recorded in a subset; the corpus whose manifest has SHA-256 {digest}"
+    assert f"What was left out, and why {who}" in card
+
+
+def test_a_merged_corpus_says_no_pace_of_machines_that_worked_at_different_times(tmp_path: Path) -> None:
+    for name, pages in (("one", 4), ("two", 3)):
+        fill(tmp_path / name, pages)
+    done = scrapy("dataset", "merge", "--out", tmp_path / "all", tmp_path / "one", tmp_path / "two")
+    assert done.returncode == 0, done.stderr
+    assert "pages/s" not in scrapy("report", tmp_path / "all").stdout

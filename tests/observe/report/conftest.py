@@ -16,6 +16,12 @@ _REASONS = (
     *("extraction/too_short", "exact/exact_duplicate", "near/near_duplicate", "robots/robots_disallowed"),
     *("policy/hold_rate_limited", "fetch/unchanged", "frontier/same_page", "fetch/gone", "quality/low_quality"),
 )
+SIGNALS = (
+    [],
+    [("noai", "meta", "noai", "disallow")],
+    [("creative-commons", "page", "CC0-1.0")],
+    [("creative-commons", "page", "CC-BY-NC-4.0")],
+)
 COUNTERS = {
     1: {"downloader/request_count": 500, "downloader/response_bytes": 4_000_000, "stage/cpu_ms": 30_000},
     2: {
@@ -41,7 +47,7 @@ def page(draw: random.Random, number: int, day: int) -> Document:
         license_reviewer=draw.choice(("Jo", "Jo", None)) if tier else None,
         license_reviewed=draw.choice(("2025-11-05", "2026-12-24", "soon")) if tier else None,
         noai_checked=draw.random() < 0.9,
-        optout_signals=[Signal("noai", "meta", "noai", "disallow")] if draw.random() < 0.1 else [],
+        optout_signals=[Signal(*signal) for signal in draw.choices(SIGNALS, (8, 1, 1, 1))[0]],
         extraction_yield=draw.choice((None, 0.1234, 0.5, 0.0)),
         method_used=draw.choice(("fast", "fast", "js", "captured")),
         render_signals=draw.choice(({}, {}, {"browser": {"requests": 2}})),

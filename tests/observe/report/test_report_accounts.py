@@ -11,8 +11,9 @@ import orjson
 import pytest
 
 from crawler.config import ConfigError, from_mapping
+from crawler.document import Signal
 from crawler.observe import write as report
-from crawler.observe.report import accounts, figures, table
+from crawler.observe.report import accounts, figures, gates, table
 from crawler.observe.report.accounts import BY
 from crawler.observe.report.costs import Prices
 from crawler.storage.files import accounts as counting
@@ -59,6 +60,11 @@ def audited(record):
     )  # fmt: skip
 
 
+def stating_another(record):
+    stated = [signal["value"] for signal in record["optout_signals"] if signal["protocol"] == "creative-commons"]
+    return bool(record["license_tier"] and stated and record["license_tag"] not in stated)
+
+
 def asked(record):
     return record["_kept"] or not (record["reason"].startswith("hold_") or record["reason"] in UNASKED)
 
@@ -99,6 +105,7 @@ def oracle(records, everything, counters, *, by):
         "tokens_per_cost": tokens / cost,
         "pii_rate": sum(record["pii_flag"] for record in kept) / len(kept),
         "licence_pass_rate": sum(map(audited, kept)) / len(kept),
+        "licence_conflict_rate": sum(map(stating_another, kept)) / len(kept),
         "extraction_yield": statistics.fmean(yields) if yields else None,
         "escalation_rate": sum(map(tried_browser, records)) / len(read),
     }
@@ -197,6 +204,33 @@ def test_records_of_a_run_that_does_not_say_what_it_spent_are_not_divided_by_wha
     )
 
 
+def test_pages_that_state_another_licence_than_the_allowlist_are_counted_and_named(tmp_path):
+    stated = {
+        "a.test": [("header", "https://creativecommons.org/licenses/by-nc/4.0/")],
+        "b.test": [("meta", "//creativecommons.org/licenses/by/4.0/deed.de")],  # the same as the allowlist
+        "c.test": [("page", "LicenseRef-CC-BY-SA-3.0-NL"), ("meta", "https://creativecommons.org/licenses/by/4.0/")],
+        "d.test": [("meta", "https://creativecommons.org/share-your-work/")],  # no licence
+        "e.test": [("page", "CC-BY-SA-4.0")],  # of a page that no allowlist covers
+        "f.test": [("page", "LicenseRef-CC-BY-SA-3.0-NL")],
+    }
+    folder = Folder(tmp_path / "corpus")
+    corpus = folder.opened()
+    for number, (domain, statements) in enumerate(stated.items()):
+        doc = document(number, url=f"https://{domain}/", domain=domain, license_tag="CC-BY-4.0")
+        doc.license_tier = None if domain == "e.test" else "A"
+        doc.optout_signals = [Signal("creative-commons", carrier, value) for carrier, value in statements]
+        corpus.keep(record_of(doc))
+    corpus.close()
+    balance = report.read(str(folder.path)).balance
+    assert "2 documents state another licence than the allowlist gives them: a.test, f.test" in balance.warnings
+    books = accounts.read(Place(str(folder.path)), prices())
+    rates = {account.name: account.figures()["licence_conflict_rate"] for account in books.groups["domain"]}
+    assert rates == {domain: float(domain in ("a.test", "f.test")) for domain in stated}
+    (tmp_path / "gates.yaml").write_text("whole: {licence_conflict_rate: {max: 0}}")
+    (breach,) = gates.check(gates.read(tmp_path / "gates.yaml").bounds, books, balance)
+    assert str(breach).endswith(": licence_conflict_rate is 0.333333, above the maximum 0")
+
+
 def test_concentration_is_that_of_the_domains(books_folder):
     tokens = {}
     for record in books_folder.records("shards"):
@@ -210,14 +244,12 @@ def test_concentration_is_that_of_the_domains(books_folder):
     assert numbers["hhi_tokens"] == pytest.approx(sum((x / total) ** 2 for x in amounts), abs=1e-6)
     double = sum(abs(x - y) for x in amounts for y in amounts) / (2 * len(amounts) * total)
     assert numbers["gini_tokens"] == pytest.approx(double, abs=1e-6)
-    (warning,) = found.warnings
+    warning, licences = found.warnings
     assert warning.startswith(
         f"{100 * max(amounts) / total:.1f} % of the tokens are of one domain, {max(tokens, key=tokens.get)}"
     )
-    assert (
-        report.read(str(books_folder.path), config=from_mapping({"CONCENTRATION_WARN": "1"}).report).balance.warnings
-        == []
-    )
+    config = from_mapping({"CONCENTRATION_WARN": "1"}).report
+    assert report.read(str(books_folder.path), config=config).balance.warnings == [licences]
 
 
 def older(folder, target, change):

@@ -167,6 +167,18 @@ def warning(t):
     yield t.page, sentence + "CONCENTRATION_WARN (25 %)"
 
 
+def other_licences(t):
+    """By the last signal of a record: each has one at most."""
+    stating = [
+        record["domain"]
+        for record in t.kept
+        for signal in record["optout_signals"]
+        if signal["protocol"] == "creative-commons" and record["license_tier"] and signal["value"] != "CC0-1.0"
+    ]
+    yield t.terminal, f"{len(stating)} documents state another licence than the allowlist gives them: "
+    yield t.page, f"{len(stating)} documents state another licence than the allowlist gives them: "
+
+
 def concentration(t):
     share = max(t.tokens().values()) / t.tokens().total()
     yield t.terminal, f"Share of the tokens, by domains the largest has {100 * share:.1f} %"
@@ -207,7 +219,7 @@ ROWS = (
         shapes,
         whole,
     ),
-    *(warning, concentration, audited, personal, seen),
+    *(warning, other_licences, concentration, audited, personal, seen),
 )
 
 

@@ -146,6 +146,21 @@ def test_a_crawl_that_was_killed_before_it_noted_what_it_fetched_is_not_said_to_
     assert "fetched, without 2 crawls cut off" in page(cut_off(folder, "w3"))
 
 
+def test_several_corpora_have_a_row_for_documents_without_a_licence_as_one_corpus_has(folder, tmp_path):
+    licensed = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "licensed")}))
+    licensed.open()
+    for n, licence in enumerate(["CC0-1.0", "CC0-1.0", None]):
+        licensed.keep(record_of(document(n, license_tag=licence)))
+    licensed.close()
+    console = Console(file=io.StringIO(), width=100)
+    several.show([summarise(folder), summarise(str(tmp_path / "licensed"))], console)
+    rows = [line.split() for line in console.file.getvalue().splitlines()]
+    assert ["CC0-1.0", "0", "2", "2"] in rows
+    assert ["none", "3", "1", "4"] in rows
+    several.show([summarise(folder), summarise(folder)], alone := Console(file=io.StringIO(), width=100))
+    assert "none" not in alone.file.getvalue()
+
+
 def test_several_corpora_say_of_which_the_bytes_fetched_are_only_known_in_part(folder, tmp_path):
     whole, killed = summarise(folder), cut_off(str(tmp_path / "killed"), "w2")
     console = Console(file=io.StringIO(), width=80, color_system=None)

@@ -327,3 +327,16 @@ def test_the_chain_stays_above_its_floor_on_real_pages():
     assert score.pages == 106
     assert score.right / (score.right + score.wrong) >= 0.89
     assert score.right / (score.right + score.missed) >= 0.92
+
+
+@pytest.mark.parametrize(
+    ("granted", "tier", "noted"),
+    [("GPL-2.0-only", "A", ["CC-BY-SA-4.0"]), ("CC-BY-SA-4.0", "A", []), (None, None, [])],
+)
+def test_a_licence_that_a_page_states_against_the_allowlist_is_noted_and_changes_no_verdict(granted, tier, noted):
+    doc = Document(url="https://example.org/x", html=ARTICLE.encode(), content_type="text/html")
+    doc.license_tag, doc.license_tier = granted, tier
+    ParseStage()(doc)
+    assert isinstance(ExtractionStage(ExtractionConfig())(doc), Document)
+    assert doc.license_tag == (granted or "CC-BY-SA-4.0")
+    assert [(s.carrier, s.value, s.verdict) for s in doc.optout_signals] == [("page", one, "unknown") for one in noted]
