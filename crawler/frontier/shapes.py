@@ -5,6 +5,7 @@ Written by the scripts (`shapes.lua` says what stands where); nothing here write
 
 from __future__ import annotations
 
+import heapq
 import struct
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _ROW = struct.Struct(">5I2BHI2dIh")
 _PARKED = 8
 """Where the number of parked links stands in a row."""
+_PARKED_SCOPES = 50
 _PAGE = 500
 _READ = 20_000
 """Parked URLs of a domain that are read to find an example of each shape."""
@@ -71,6 +73,14 @@ async def parked_scopes(frontier: Frontier) -> AsyncIterator[tuple[str, int]]:
             yield scope.decode(), int(n)
 
 
+async def parked_kinds(frontier: Frontier, domain: str = "") -> tuple[ShapeView, ...]:
+    """The kinds of links that are parked, most links first; of many domains only those that most are parked of."""
+    scopes = [(n, scope) async for scope, n in parked_scopes(frontier) if domain in ("", scope)]
+    largest = heapq.nlargest(_PARKED_SCOPES, scopes)
+    views = [view for _, scope in largest for view in await shapes_of(frontier, scope) if view.parked]
+    return tuple(sorted(views, key=lambda v: (-v.parked, v.scope, v.shape)))
+
+
 async def shapes_of(frontier: Frontier, scope: str) -> list[ShapeView]:
     """The table of a scope: most tokens first, then most requests."""
     key = f"{frontier.prefix(frontier.shard_of_scope(scope))}w:{scope}"
@@ -85,7 +95,7 @@ async def shapes_of(frontier: Frontier, scope: str) -> list[ShapeView]:
 def _view(scope: str, name: str, row: bytes, parked: str) -> ShapeView:
     fetched, kept, short, duplicate, other, _, _, streak, n, tokens, led, _, _ = _ROW.unpack_from(row)
     example = parked or row[_ROW.size :].decode("utf-8", "replace")
-    shape = "(all other shapes)" if name == OTHER_SHAPES else shape_of(example)
+    shape = f"{scope} (all other shapes)" if name == OTHER_SHAPES else shape_of(example)
     return ShapeView(scope, shape, example, fetched, kept, short, duplicate, other, streak, n, tokens, led)
 
 

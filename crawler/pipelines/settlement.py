@@ -15,7 +15,7 @@ from scrapy import signals
 
 from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import FOREVER
-from crawler.frontier.shapes import parked_scopes, shapes_of
+from crawler.frontier.shapes import parked_kinds, parked_scopes, shapes_of
 from crawler.frontier.unfinished import held
 from crawler.pipelines import brought
 from crawler.pipelines.base import StageDrop, is_trouble, refuse_to_start, sentence_of
@@ -37,6 +37,7 @@ from crawler.statkeys import (
     DEADLY_EXAMPLES,
     KEPT,
     LEFT_ON_HOLD,
+    PARKED,
     RECRAWL_NEXT_AT,
     RECRAWL_WAITING,
     REJECTED,
@@ -69,6 +70,7 @@ logger = logging.getLogger(__name__)
 MAX_EXAMPLES = 5
 HELD_AT_ONCE = 256
 """URLs on hold that are written together: each commit waits for the disk."""
+_PARKED_KINDS = 20  # that a run counts
 BREAKER = "breaker"
 """What a note begins with that the scripts leave where a host is left alone (`nack.lua`)."""
 NOTE_SECONDS = 30.0
@@ -144,6 +146,7 @@ class Settlement:
         try:
             await self._report_held()
             await self._report_waiting()
+            await self._count_parked()
             await self._report_next_visits()
             await brought.report(self._frontier, self._stats)
             await self._sink.note(self._counters())
@@ -293,6 +296,12 @@ class Settlement:
         if self._frontier is None or await self._frontier.has_ended():
             return
         self._stats.set_value(WAITING, await self._frontier.unfinished())
+
+    async def _count_parked(self) -> None:
+        """For the summary, however the run ended: the kinds of links that are parked, and how many."""
+        if self._frontier is not None:
+            for view in (await parked_kinds(self._frontier.frontier))[:_PARKED_KINDS]:
+                self._stats.set_value(f"{PARKED}/{view.shape}", view.parked)
 
     async def _report_parked(self, frontier: Frontier) -> None:
         """One line for each kind of link that is parked: how many, why, and how they come back."""

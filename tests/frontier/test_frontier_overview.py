@@ -124,8 +124,8 @@ def test_urls_in_the_hands_of_a_dead_worker_are_counted_with_the_time_of_their_r
 )
 def test_the_title_says_what_somebody_has_ordered_and_nothing_of_who_is_at_work(mode, workers, word):
     view = Overview("main", Counts(mode=mode), 0, 0.0, None, 0, 0, None, (), workers=workers)
-    assert render(view).splitlines()[0] == f"crawl main: {word}; `gristmill frontier resume` lets workers go on"
-    assert render(replace(view, counts=Counts())).splitlines()[0] == "crawl main"
+    assert render(view).splitlines()[0] == f"crawl “main”: {word}; `gristmill frontier resume` lets workers go on"
+    assert render(replace(view, counts=Counts())).splitlines()[0] == "crawl “main”"
 
 
 def test_a_domain_nobody_knows_is_an_error(frontier_run):

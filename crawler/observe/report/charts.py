@@ -88,7 +88,7 @@ def _histogram(title: str, counts: Sequence[int], edges: Sequence[str], ticks: l
     most, place = max(counts), WIDTH / len(counts)
     bars = []
     for position, count in enumerate(counts):
-        height = HEIGHT * count / most
+        height = HEIGHT * count / (most or 1)
         label = f"{edges[position]} to {edges[position + 1]}: {count:,}"
         bars.append(Bar(f"{place * (position + _GAP / 2):.2f}", f"{HEIGHT - height:.2f}", f"{place * (1 - _GAP):.2f}",
                         f"{height:.2f}", label))  # fmt: skip

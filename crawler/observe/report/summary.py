@@ -20,7 +20,7 @@ from crawler.observe.report.recrawl import Recrawl, recrawl_of
 from crawler.observe.report.spans import seconds_at_work
 from crawler.observe.standing import standing
 from crawler.quarantine.releases import releases_of
-from crawler.statkeys import RESPONSE_BYTES, RESPONSES, egress_of, left_out
+from crawler.statkeys import RESPONSE_BYTES, RESPONSES, egress_of, left_out, parked_of
 from crawler.storage.files.journal import PART
 from crawler.storage.files.place import ARCHIVE, FOLDERS, HELD, REJECTED, SHARDS, Place
 from crawler.storage.files.tally import SCORE_BINS
@@ -29,6 +29,8 @@ from crawler.storage.types import Entry, Manifest, Run
 WITHHELD = "Held for review, by language"
 UNCOVERED = "Kept without name redaction (PII_UNCOVERED): no model in PII_MODELS"
 """Titles of pages in languages that no model reads."""
+LATER, BARREN = "On hold: tried again by a later run", "On hold: a record for each kind of parked links"
+PARKED = "Links parked, by kind: pages like them brought nothing new"
 _MADE_OF = ("selected_from", "deduplicated_from", "merged_from", "judged_from")
 """Of a run that took its records from other corpora: it fetched nothing."""
 _BANDS = ((0, 10), (10, 16), (16, SCORE_BINS))
@@ -105,6 +107,7 @@ class Summary:
     withheld: int = 0  # pages in `held/`: they wait for a person
     withheld_languages: dict[str, int] = field(default_factory=dict)  # the same, by language
     quarantined: dict[str, float] = field(default_factory=dict)  # domains that gave far less text, and how much
+    parked: dict[str, int] = field(default_factory=dict)  # links that the latest run left parked, by shape, most first
     state: str = ""
     standing: str = ""
     unsealed: int = 0
@@ -113,6 +116,14 @@ class Summary:
     def judged(self) -> int:
         """Documents with a final verdict."""
         return self.kept + self.rejected + self.withheld
+
+    @property
+    def on_hold(self) -> dict[str, list[Verdicts]]:
+        """`holds` by what brings them back, under its title."""
+        found: dict[str, list[Verdicts]] = {}
+        for verdict in self.holds:
+            found.setdefault(BARREN if verdict.reason == DropReason.HOLD_BARREN else LATER, []).append(verdict)
+        return found
 
     @property
     def not_kept(self) -> str:
@@ -211,10 +222,18 @@ def summarise(corpus_dir: str, *, growing: bool = False) -> Summary:
         withheld_languages=_merged(waiting, "languages"),
         annotations=of_documents(files),
         quarantined=quarantined_of(runs, releases_of(place)),
+        parked=_parked(runs),
         state=stands.state,
         standing=stands.sentence,
         unsealed=unsealed,
     )
+
+
+def _parked(runs: list[Run]) -> dict[str, int]:
+    """What the latest crawl that has ended left parked."""
+    crawls = [run for run in runs if run["ended"] and run.get("kind", "crawl") == "crawl"]
+    latest = max(crawls, key=lambda run: (run["ended"] or "", run["started"]), default=None)
+    return _most_first(Counter(parked_of(latest["counters"]))) if latest else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The summary comes from the folder alone, is true, readable and safe to open in a browser."""
 
+import dataclasses
 import io
 import re
 from pathlib import Path
@@ -11,7 +12,7 @@ from rich.console import Console
 from crawler.config import from_mapping
 from crawler.document import Document, Drop, DropReason
 from crawler.observe import write as report
-from crawler.observe.report import several, terminal
+from crawler.observe.report import charts, several, terminal
 from crawler.observe.report.spans import seconds_at_work
 from crawler.observe.report.summary import summarise
 from crawler.observe.report.webpage import page
@@ -174,6 +175,19 @@ def test_no_line_but_a_command_is_wider_than_the_terminal(folder, width):
     before, _, after = shown(summarise(folder), width).partition("\nNext\n")
     assert max(map(len, before.splitlines())) <= width
     assert f"scrapy report --html {folder}\n" in after  # a command is never broken
+
+
+def test_a_domain_of_which_next_to_no_page_was_drawn_breaks_no_report(folder):
+    summary = dataclasses.replace(summarise(folder), drawn={"a.test": 0.0008, "c.test": 0.0004})
+    assert re.search(r"Pages drawn in a browser, per cent\n +a\.test +0\.1 +█+ *\n\n", shown(summary))
+    assert "<td>a.test</td><td class=n>0.10</td>" in page(summary)
+    assert "c.test" not in page(summary) + shown(summary)
+
+
+def test_a_table_and_a_histogram_of_nothing_but_zeros_can_be_drawn(folder):
+    summary = dataclasses.replace(summarise(folder), left_out={"trap: calendar": 0})
+    assert "trap: calendar" in page(summary) and "trap: calendar" in shown(summary)
+    assert charts.scores("Quality score", {0: 0}).bars == []
 
 
 def test_the_page_escapes_everything_and_loads_nothing(folder):
