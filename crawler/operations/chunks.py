@@ -50,6 +50,7 @@ def chunk(opts: argparse.Namespace, load: Load) -> Answer:
     said = (
         f"{done.chunks:,} chunks of {done.documents:,} documents in {number_of(done.files, 'file')} are in {opts.out}"
     )
+    tell_unsealed(Place(opts.corpus))
     return Answer(facts, [said + left_out])
 
 

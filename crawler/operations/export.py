@@ -55,6 +55,7 @@ def export_corpus(opts: argparse.Namespace, load: Load) -> Answer:
             f"{done.addresses.redacted:,} addresses were redacted; {done.addresses.in_doubt:,} end behind their host, "
             "because an older version redacted the page and did not look at its address"
         )
+    tell_unsealed(place)
     return Answer(facts, lines)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from crawler.dataset.beside import outdated
+from crawler.dataset.growing import unsealed_note
 from crawler.dataset.rewrite import Rewritten
 from crawler.dataset.supersede import pending
 from crawler.operations.answer import Answer, Fields
@@ -54,4 +55,10 @@ def tell_outdated(place: Place) -> None:
 def tell_pending(place: Place) -> None:
     """Say on standard error where records were read or counted that a later visit replaced. Raises: StorageError."""
     if line := pending(place):
+        sys.stderr.write(f"{line}\n")
+
+
+def tell_unsealed(place: Place) -> None:
+    """Say on standard error where files in progress were not read."""
+    if line := unsealed_note(place):
         sys.stderr.write(f"{line}\n")

@@ -423,6 +423,18 @@ def test_the_status_names_what_is_parked_with_an_example_and_the_reason(frontier
     frontier_run(scenario, delay=0.0, barren=5)
 
 
+def test_no_line_of_the_status_is_wider_than_a_terminal_but_for_an_address(frontier_run):
+    async def scenario(frontier):
+        await begin(frontier)
+        name = "with-many-hyphens-in-a-long-name"
+        await crawl(frontier, by_name({name: (SHORT, 0)}, links(f"{name}/and-more-of-them/in-a-folder-below", 30)))
+        lines = render(await overview(frontier)).splitlines()
+        wide = [line for line in lines if len(line) > 80]
+        assert len(wide) == 1 and wide[0].split()[-1].startswith(f"{HOST}/with-many-hyphens")
+
+    frontier_run(scenario, delay=0.0, barren=5)
+
+
 def test_the_example_of_what_is_parked_is_a_url_that_was_not_asked(frontier_run):
     async def scenario(frontier):
         await begin(frontier)

@@ -16,7 +16,7 @@ from crawler.observe.report import charts, several, terminal
 from crawler.observe.report.spans import seconds_at_work
 from crawler.observe.report.summary import summarise
 from crawler.observe.report.webpage import page
-from crawler.statkeys import LEFT_ON_HOLD
+from crawler.statkeys import LEFT_ON_HOLD, PARKED
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import record_of, rejection_of
@@ -84,6 +84,16 @@ def test_workers_side_by_side_count_their_time_once():
         return {"started": f"2026-01-01T00:00:{start:02d}Z", "ended": end and f"2026-01-01T00:00:{end:02d}Z"}
 
     assert seconds_at_work([run(0, 10), run(5, 20), run(30, 31), run(40, None)]) == 21
+
+
+def test_a_run_without_an_end_lasts_until_its_latest_record():
+    def run(start, end, worker):
+        ended = end and f"2026-01-01T00:00:{end:02d}Z"
+        return {"started": f"2026-01-01T00:00:{start:02d}Z", "ended": ended, "crawl_id": "c", "worker_id": worker}
+
+    at = "2026-01-01T00:00:50Z"
+    files = [{"writer": "c-w2", "last_crawled_at": at}]
+    assert seconds_at_work([run(0, 10, "w1"), run(5, None, "w2"), run(5, None, "w3")], files) == 50
 
 
 def test_the_terminal_shows_verdicts_reasons_places_and_next_steps(folder):
@@ -188,6 +198,23 @@ def test_a_table_and_a_histogram_of_nothing_but_zeros_can_be_drawn(folder):
     summary = dataclasses.replace(summarise(folder), left_out={"trap: calendar": 0})
     assert "trap: calendar" in page(summary) and "trap: calendar" in shown(summary)
     assert charts.scores("Quality score", {0: 0}).bars == []
+
+
+def test_what_is_parked_is_named_with_number_and_kind_and_the_way_that_brings_it_back(tmp_path):
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "c")}))
+    corpus.open()
+    corpus.keep(record_of(document(1)))
+    corpus.reject(rejection_of(document(2), Drop("frontier", DropReason.HOLD_BARREN, "35 links like this one")))
+    corpus.note({f"{PARKED}/a.test/tag/#": 35, f"{PARKED}/a.test (all other shapes)": 4})
+    corpus.close()
+    summary = summarise(str(tmp_path / "c"))
+    assert summary.parked == {"a.test/tag/#": 35, "a.test (all other shapes)": 4}
+    text = shown(summary)
+    assert re.search(r"Links parked, by kind: .*\n +a\.test/tag/# +35 +█+ *\n +a\.test \(all other shapes\) +4", text)
+    assert "On hold: a record for each kind of parked links" in text and "tried again by a later run" not in text
+    assert "the same crawl command again, later" not in text
+    assert re.search(r"ask for what is parked +.*frontier requeue parked --out .*/c, then the crawl command", text)
+    assert "<td>a.test/tag/#</td><td class=n>35</td>" in page(summary)
 
 
 def test_the_page_escapes_everything_and_loads_nothing(folder):
