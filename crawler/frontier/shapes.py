@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.member import unpack
 from crawler.frontier.outcome import OTHER_SHAPES, WHOLE_SCOPE
+from crawler.number import number_of
 from crawler.urls.shape import shape_id_of, shape_of
 
 if TYPE_CHECKING:
@@ -58,11 +59,14 @@ class ShapeView:
     def reason(self) -> str:
         """Why its links are parked: one clause."""
         if not self.fetched:
-            return f"the last {self.scope_streak:,} pages of its domain brought nothing new"
+            return f"the last {number_of(self.scope_streak, 'page')} of its domain brought nothing new"
         parts = (("kept", self.kept), ("too short", self.short), ("duplicates", self.duplicate), ("others", self.other))
         found = ", ".join(f"{n:,} {name}" for name, n in parts if n)
         domain = f", nor did the last {self.scope_streak:,} of its domain" if self.scope_streak > self.streak else ""
-        return f"its last {self.streak:,} pages brought nothing new{domain} (of {self.fetched:,} pages: {found})"
+        return (
+            f"its last {number_of(self.streak, 'page')} brought nothing new{domain} "
+            f"(of {number_of(self.fetched, 'page')}: {found})"
+        )
 
 
 async def parked_scopes(frontier: Frontier) -> AsyncIterator[tuple[str, int]]:

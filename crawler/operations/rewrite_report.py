@@ -12,6 +12,7 @@ from crawler.dataset.beside import outdated
 from crawler.dataset.growing import unsealed_note
 from crawler.dataset.rewrite import Rewritten
 from crawler.dataset.supersede import pending
+from crawler.number import number_of
 from crawler.operations.answer import Answer, Fields
 from crawler.operations.declared import WrongCall
 from crawler.storage.files.place import Place
@@ -43,7 +44,10 @@ def report(place: Place, found: dict[str, Any], done: Rewritten | None, lines: I
     if done is None:
         return Answer(facts, lines)
     tell_outdated(place)
-    counts = f"{done.changed:,} documents changed, {done.rejected:,} rejected, {done.files:,} new files"
+    counts = (
+        f"{number_of(done.changed, 'document')} changed, {done.rejected:,} "
+        f"rejected, {number_of(done.files, 'new file')}"
+    )
     return Answer(facts, [*lines, f"version {done.version}: {counts}"])
 
 

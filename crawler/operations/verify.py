@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler.dataset.beside import notes_beside, outdated, problems_beside
+from crawler.dataset.growing import unsealed_note
 from crawler.dataset.registry.derived import is_corpus
 from crawler.dataset.remote import SILENT_SECONDS, close_runs, open_runs, spooled, unmerged
 from crawler.dataset.supersede import command, opted_out_since
@@ -79,7 +80,7 @@ def _check_derived(place: Place, *, fixes: bool) -> Answer:
     found = verify_derived(place)
     problems = found.damage + problems_beside(found.beside)
     notes = [f"`gristmill dataset lineage --withdrawn {place.url}` says whether it holds what was withdrawn since"]
-    done = [*notes, f"ok: {found.files:,} files, {found.documents:,} records"]
+    done = [*notes, f"ok: {number_of(found.files, 'file')}, {number_of(found.documents, 'record')}"]
     return Answer(_facts(found, 0, 0, notes), notes if problems else done, problems)
 
 

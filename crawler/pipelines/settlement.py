@@ -17,6 +17,7 @@ from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import FOREVER
 from crawler.frontier.shapes import parked_kinds, parked_scopes, shapes_of
 from crawler.frontier.unfinished import held
+from crawler.number import number_of
 from crawler.pipelines import brought
 from crawler.pipelines.base import StageDrop, is_trouble, refuse_to_start, sentence_of
 from crawler.pipelines.duplicate_index import release
@@ -308,7 +309,8 @@ class Settlement:
         async for scope, _ in parked_scopes(frontier):
             for view in await shapes_of(frontier, scope):
                 if view.parked:
-                    detail = f"{view.parked:,} links like this one are parked: {view.reason}"
+                    like = number_of(view.parked, "link like this one is", "links like this one are")
+                    detail = f"{like} parked: {view.reason}"
                     await self._reject(self._blank(view.example), Drop("frontier", DropReason.HOLD_BARREN, detail))
 
     async def _report_next_visits(self) -> None:

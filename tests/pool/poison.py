@@ -14,12 +14,6 @@ from crawler.trouble import LackError
 def run(doc: Document, names: tuple[str, ...]) -> Document:
     if "crash" in doc.url and not ("crash-late" in doc.url and "extraction" not in names):
         os._exit(13)
-    if "told-to-end" in doc.url and not (mark := Path(doc.url.partition("?")[2])).exists():
-        mark.touch()
-        os.kill(os.getppid(), signal.SIGTERM)  # the fork server: as to a process group
-        os.kill(os.getpid(), signal.SIGTERM)
-    if "ended-always" in doc.url:
-        os.kill(os.getpid(), signal.SIGTERM)
     if "no-file" in doc.url:
         raise LackError("no file descriptor left")
     if "hang" in doc.url and not ("hang-late" in doc.url and "extraction" not in names):
@@ -37,6 +31,17 @@ def run(doc: Document, names: tuple[str, ...]) -> Document:
     doc.links = ["http://example.org/next"]
     doc.html = b""
     return doc
+
+
+def told_to_end(doc: Document, names: tuple[str, ...]) -> Document:
+    """The first time, or always where the URL names no file to remember it by, as a whole process group is."""
+    mark = doc.url.partition("?")[2]
+    if "end" in doc.url and not (mark and Path(mark).exists()):
+        if mark:
+            Path(mark).touch()
+            os.kill(os.getppid(), signal.SIGTERM)  # the fork server
+        os.kill(os.getpid(), signal.SIGTERM)
+    return run(doc, names)
 
 
 def burn(doc: Document, names: tuple[str, ...]) -> Document:

@@ -11,6 +11,7 @@ from typing import Any
 
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.behind import refusals_of
+from crawler.number import number_of
 from crawler.storage.files.place import REJECTED, SHARDS, Place
 from crawler.storage.files.shards import read_records
 
@@ -77,7 +78,7 @@ def _facts(record: Mapping[str, Any]) -> Iterator[str]:
     if record.get("quality_score") is not None:
         yield f"quality {record['quality_score']:.2f}"
     if record.get("word_count"):
-        yield f"{record['word_count']:,} words"
+        yield number_of(record["word_count"], "word")
     if record.get("license_tag"):
         yield str(record["license_tag"])
     if record.get("detail"):

@@ -216,7 +216,9 @@ def _show_next_steps(summary: Summary, console: Console) -> None:
     if later := sum(verdict.count for verdict in summary.on_hold.get(LATER, ())):
         steps.append((f"try the {_n(later)} on hold", "the same crawl command again, later"))
     if summary.parked:
-        steps.append(("ask for what is parked", f"{ours} frontier requeue parked --out {where}, then the crawl command"))
+        steps.append(
+            ("ask for what is parked", f"{ours} frontier requeue parked --out {where}, then the crawl command")
+        )
     console.print()
     console.print(Text("Next", style="bold"))
     for why, command in steps:
