@@ -68,8 +68,8 @@ def summary(done: Withdrawn, notes: list[str]) -> str:
     lines += [f"removed {name}, which described the older version" for name in done.removed_files if "/" not in name]
     lines += in_batches(done.batches, "pages")
     lines += notes
-    pages, texts = number_of(len(done.urls), "page"), number_of(len(found.texts), "text")
-    lines.append(f"entry {done.number} of {WITHDRAWALS} has {pages} and fingerprints of {texts}, no text")
+    new = f", and now fingerprints of {number_of(len(found.texts), 'text')}" if found.texts else ""
+    lines.append(f"entry {done.number} of {WITHDRAWALS} has {number_of(len(done.urls), 'page')}{new}, no text")
     lines.append(f"requested by: {done.by}")
     return "\n".join(lines) + "\n"
 

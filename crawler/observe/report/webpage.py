@@ -73,7 +73,7 @@ class _Table:
     """Names with their counts; colour: a class of the style sheet."""
 
     title: str
-    rows: list[tuple[str, float]]
+    rows: Sequence[tuple[str, float]]
     most: float
     colour: str
 

@@ -10,15 +10,20 @@ import pytest
 from rich.console import Console
 
 from crawler.config import from_mapping
+from crawler.dataset.growing import unsealed_note
+from crawler.dataset.page import find_page
+from crawler.dataset.registry.behind import refusals_of
 from crawler.document import Document, Drop, DropReason
 from crawler.observe import write as report
 from crawler.observe.report import charts, several, terminal
 from crawler.observe.report.spans import seconds_at_work
 from crawler.observe.report.summary import summarise
 from crawler.observe.report.webpage import page
+from crawler.operations.rewrite_report import tell_unsealed
 from crawler.statkeys import LEFT_ON_HOLD, PARKED
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
 from crawler.storage.files.records import record_of, rejection_of
 from tests.support.process import scrapy
 
@@ -223,6 +228,34 @@ def test_the_page_escapes_everything_and_loads_nothing(folder):
     assert "<script" not in html and "&lt;script&gt;" in html
     assert not re.search(r"""(src|href)\s*=(?!"#)|url\(|@import""", html)
     assert "a.test/7" in html and "noai (meta)" in html
+
+
+def test_a_sample_says_each_of_its_facts_once(tmp_path):
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "c")}))
+    corpus.open()
+    like = "https://a.test/1"
+    copy = document(2, dup_of=like, word_count=60)
+    corpus.reject(rejection_of(copy, Drop("near", DropReason.NEAR_DUPLICATE, f"0.81 like {like}")))
+    corpus.reject(rejection_of(document(3, word_count=9), Drop("x", DropReason.TOO_SHORT, "9 words, needs 50")))
+    corpus.close()
+    facts = {sample.url[-1]: sample.facts for sample in report.read(str(tmp_path / "c"), samples=5).samples}
+    assert facts == {"2": f"60 words · 0.81 like {like}", "3": "9 words, needs 50"}
+
+
+def test_what_is_not_sealed_yet_is_said_where_only_sealed_files_are_read(tmp_path, capsys):
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "c")}))
+    corpus.open()
+    place = Place(str(tmp_path / "c"))
+    tell_unsealed(place)
+    corpus.keep(record_of(document(1)))
+    corpus.commit()
+    said = "1 file in progress not counted: it is sealed when the crawl ends, or when full"
+    tell_unsealed(place)
+    assert capsys.readouterr().err == f"{said}\n"
+    with pytest.raises(StorageError, match=f"no record of https://a.test/1; .*; {said}"):
+        find_page(place, "https://a.test/1", refusals_of([place]))
+    corpus.close()
+    assert unsealed_note(place) == ""
 
 
 def test_samples_are_the_same_every_time_and_show_text_only_where_it_is_written(folder):
