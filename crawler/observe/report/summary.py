@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from crawler.dataset.annotations.listed import of_documents
 from crawler.dataset.growing import with_growing
+from crawler.dataset.refused import Refusals
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.verdicts import not_kept, stands_now, told_by, visited_again
 from crawler.document import DropReason, Reason
 from crawler.number import number_of
@@ -176,7 +178,8 @@ def summarise(corpus_dir: str, *, growing: bool = False) -> Summary:
     kept = [entry for entry in files if entry["kind"] == SHARDS]
     rejected = [entry for entry in files if entry["kind"] == REJECTED]
     waiting = [entry for entry in files if entry["kind"] == HELD]
-    out = _not_kept(place, manifest, rejected)
+    refused = refusals_of([place])
+    out = _not_kept(place, manifest, rejected, refused)
     counters = sum((Counter(run["counters"]) for run in runs), Counter[str]())
     return Summary(
         where=corpus_dir,
@@ -214,14 +217,16 @@ def summarise(corpus_dir: str, *, growing: bool = False) -> Summary:
         left_out=left_out(counters),
         names_uncovered=_merged(kept, "names_uncovered"),
         page_types=_merged(kept, "page_types"),
-        drawn=drawn_shares(runs, Counter(_merged(kept, "domains")) + Counter(_merged(rejected, "domains"))),
+        drawn=_without(
+            drawn_shares(runs, Counter(_merged(kept, "domains")) + Counter(_merged(rejected, "domains"))), refused
+        ),
         not_drawn=missed(runs),
         proxies=egress_of(counters, "requests"),
         proxy_failures=egress_of(counters, "failures"),
         withheld=_total(waiting, "documents"),
         withheld_languages=_merged(waiting, "languages"),
         annotations=of_documents(files),
-        quarantined=quarantined_of(runs, releases_of(place)),
+        quarantined=_without(quarantined_of(runs, releases_of(place)), refused),
         parked=_parked(runs),
         state=stands.state,
         standing=stands.sentence,
@@ -247,11 +252,16 @@ class _NotKept:
     domains: dict[str, int]
 
 
-def _not_kept(place: Place, manifest: Manifest, rejected: list[Entry]) -> _NotKept:
+def _without(shares: dict[str, float], refused: Refusals) -> dict[str, float]:
+    """Without domains that were withdrawn: nothing more is to be said of them."""
+    return {domain: share for domain, share in shares.items() if not refused.refusal(f"http://{domain}/")}
+
+
+def _not_kept(place: Place, manifest: Manifest, rejected: list[Entry], refused: Refusals) -> _NotKept:
     """By the manifest where each page has one record, else by reading the records."""
     runs = manifest["runs"]
     if visited_again(runs):
-        found, latest = not_kept(place, manifest), told_by(runs)
+        found, latest = not_kept(place, manifest, refused), told_by(runs)
         counts = Counter[str]()
         held = Counter[str]()
         domains = Counter[str]()
