@@ -379,7 +379,9 @@ class DropReason:
     STAGE_TIMEOUT = _failure(
         "stage_timeout", "The stages used more CPU time than STAGE_TIMEOUT_SECONDS, or hung for ten times as long."
     )
-    STAGE_CRASHED = _failure("stage_crashed", "The worker process died on this document.")
+    STAGE_CRASHED = _failure(
+        "stage_crashed", "The worker process died on this document. A run with RECRAWL tries again when it is due."
+    )
     STAGE_ERROR = _failure(
         "stage_error", "An exception in a stage, pipeline or callback: a mistake of this project, recorded."
     )

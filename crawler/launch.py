@@ -229,7 +229,7 @@ async def _knock(config: Config, url: str, scope: Scope, *, retry: bool) -> None
         await frontier.open()
         if config.dedup.redis_url is not None:
             await _knock_at_index(config)  # before a wrong address becomes one of the rules of the crawl
-        await join_rules(frontier, config)
+        await join_rules(frontier, config, tells=False)  # the worker itself does
         await warn_of_crawls_beside(frontier)
         if await rebuild_if_lost(frontier, config, url, scope) is None:
             place = Place(config.crawl.corpus_dir, config.storage.spool_dir)

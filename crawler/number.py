@@ -8,6 +8,11 @@ def number_of(count: int, noun: str, nouns: str = "") -> str:
     return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
+def are(count: int) -> str:
+    """The verb behind a count."""
+    return "is" if count == 1 else "are"
+
+
 def written(value: float) -> str:
     """A number as a setting takes it, with every digit that counts: `1234567`, `0.3`."""
     if value == int(value):

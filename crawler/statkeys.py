@@ -36,6 +36,7 @@ SEEDS = "frontier/seeds"
 SEEDS_KNOWN = "frontier/seeds_known"  # of those in scope: queued or judged before this run
 SEEDS_REFUSED = "frontier/seeds_refused"  # followed by /reason
 WAITING = "frontier/waiting"  # URLs that wait when a run was stopped or drained, those under way included
+PARKED = "frontier/parked"  # followed by /shape: links that were parked at the end of the run, of the kinds with most
 RETRIED = "frontier/retried"  # URLs that an outage had stopped and that this run tried again
 GIVEN_UP = "frontier/given_up"  # URLs without a try left at the end of the run
 LEFT_ON_HOLD = "frontier/left_on_hold"  # URLs that this run has told to be on hold at its end, for all workers
@@ -142,6 +143,12 @@ def left_out(counters: Mapping[str, Any]) -> dict[str, int]:
         if area in LEFT_OUT and count:
             found[f"{LEFT_OUT[area]}: {kind}"] = int(count)
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def parked_of(counters: Mapping[str, Any]) -> dict[str, int]:
+    """Links that were parked at the end of a run, by shape."""
+    start = PARKED + "/"
+    return {name.removeprefix(start): int(count) for name, count in counters.items() if name.startswith(start)}
 
 
 def rejected_by(stats: Mapping[str, Any]) -> dict[str, int]:

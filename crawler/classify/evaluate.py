@@ -11,6 +11,7 @@ import numpy as np
 from crawler.classify.examples import Example
 from crawler.classify.matrix import scores_of
 from crawler.classify.measures import Cut, Interval, alone, auc_interval, calibration_error, cuts
+from crawler.number import number_of
 from crawler.problems import InputError
 from crawler.stages.classify.fasttext import FastText
 from crawler.stages.classify.model import Weights
@@ -37,7 +38,7 @@ def evaluate(
     found = [one for one in examples if one.language in languages]
     if not found:
         raise InputError(
-            [f"none of the {len(examples):,} texts is in a language of the model ({', '.join(languages)})"]
+            [f"none of the {number_of(len(examples), 'text')} is in a language of the model ({', '.join(languages)})"]
         )
     goal, weight = (np.array([getattr(one, name) for one in found], np.float64) for name in ("good", "weight"))
     score, sites = scores_of(weights, [one.text for one in found]), [one.site for one in found]

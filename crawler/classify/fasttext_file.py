@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.number import number_of
 from crawler.problems import InputError
 from crawler.stages.classify.fasttext import FastText, key
 
@@ -274,5 +275,7 @@ def _collapsed(rows: Matrix, way: NDArray[np.float32]) -> tuple[NDArray[np.float
 
 def _dense(rows: Matrix) -> NDArray[np.float32]:
     if rows.rows * rows.columns * 4 > MOST_DENSE:
-        raise _Damaged(f"it has more than two classes and {rows.rows:,} rows: quantise it (.ftz), or train it smaller")
+        raise _Damaged(
+            f"it has more than two classes and {number_of(rows.rows, 'row')}: quantise it (.ftz), or train it smaller"
+        )
     return np.concatenate([block.copy() for block in rows.blocks()])

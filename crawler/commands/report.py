@@ -99,6 +99,8 @@ class Command(ProjectCommand, ScrapyCommand):
             return self._several(args, opts)
         if _asks_about(opts):
             return self._dossier(args[0], opts)
+        if opts.check is not None or opts.by:
+            self._tell_unsealed(args[0])
         if opts.check is not None:
             answer = self._check(args[0], Path(opts.check))
         elif opts.by:
@@ -110,6 +112,13 @@ class Command(ProjectCommand, ScrapyCommand):
         return answer
 
     @staticmethod
+    def _tell_unsealed(corpus_dir: str) -> None:
+        from crawler.operations.rewrite_report import tell_unsealed
+        from crawler.storage.files.place import Place
+
+        tell_unsealed(Place(corpus_dir))
+
+    @staticmethod
     def _tell_pending(corpus_dir: str) -> None:
         from crawler.operations.rewrite_report import tell_pending
         from crawler.storage.files.place import Place
@@ -119,12 +128,15 @@ class Command(ProjectCommand, ScrapyCommand):
     def _summary(self, corpus_dir: str, opts: argparse.Namespace) -> Answer:
         from itertools import chain
 
+        from crawler.frontier.operate import glance
         from crawler.observe import write as report
         from crawler.observe.console import answers_on
         from crawler.observe.report import balance, duplicates, requests, terminal
 
         samples = opts.samples if opts.samples is not None else (HTML_SAMPLES if opts.html else 0)
         found = report.read(corpus_dir, samples=samples, bands=self._bands(), config=self.load().report)
+        if found.summary.state == "running":  # it may be paused, or have nothing to do: its frontier knows
+            found = report.standing_by(found, glance(self.load(CORPUS_DIR=corpus_dir)))
         written = report.write(found) if opts.html else []
         written += report.write_provenance(corpus_dir) if opts.eu else []
 

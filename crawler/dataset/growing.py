@@ -7,6 +7,7 @@ from pathlib import Path
 
 import orjson
 
+from crawler.number import number_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.journal import PART
 from crawler.storage.files.place import ARCHIVE, FOLDERS, Place
@@ -34,6 +35,19 @@ def with_growing(place: Place) -> tuple[Manifest, int]:
             return {**manifest, "files": [*manifest["files"], *found]}, len(found)
         manifest = again
     return manifest, 0
+
+
+def unsealed_note(place: Place) -> str:
+    """That records are in files that workers have not sealed yet, for whoever reads sealed ones alone; else empty.
+
+    Of a local corpus: the files of a remote one grow elsewhere.
+    """
+    growing = 0 if place.remote else sum(1 for name in FOLDERS if name != ARCHIVE
+                                         for _ in (place.root / name).glob(f"*{PART}"))  # fmt: skip
+    if not growing:
+        return ""
+    they = "it is" if growing == 1 else "they are"
+    return f"{number_of(growing, 'file')} in progress not counted: {they} sealed when the crawl ends, or when full"
 
 
 def records_in_progress(path: Path) -> Iterator[Record]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from crawler.dataset.entries import Wanted, entries_about, entries_in
 from crawler.dataset.expire import expired_note
+from crawler.dataset.growing import unsealed_note
 from crawler.dataset.refused import Refusal, Refusals, entry_of
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.verify import is_final
@@ -145,4 +146,5 @@ def _withdrawn(refused: Refusals, name: str, url: str | None, refusals: list[Ref
 def _not_there(place: Place, name: str, url: str | None, alike: list[str]) -> str:
     near = difflib.get_close_matches(url or name, alike, n=3)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"{place.url}: no record of {name}; expected the URL or the doc_id of a page of this corpus{hint}"
+    growing = f"; {note}" if (note := unsealed_note(place)) else ""
+    return f"{place.url}: no record of {name}; expected the URL or the doc_id of a page of this corpus{hint}{growing}"

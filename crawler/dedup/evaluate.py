@@ -19,6 +19,7 @@ import orjson
 from crawler.config import DedupConfig
 from crawler.dedup.index import Question, Questions, candidate_probability, needed_agreement
 from crawler.document import Document
+from crawler.number import number_of
 from crawler.stages.fingerprint import FingerprintStage
 
 Bands = tuple[int, int]
@@ -222,7 +223,7 @@ def _agreement(a: Question, b: Question) -> int:
 
 def report(found: Evaluation) -> Iterator[str]:
     """The evaluation for people, line by line."""
-    yield f"{found.pairs:,} pairs, {found.duplicates:,} of them labelled as duplicates"
+    yield f"{number_of(found.pairs, 'pair')}, {found.duplicates:,} of them labelled as duplicates"
     yield f"  {found.exact:,} are the same text; {found.unasked:,} are compared exactly only (NEARDUP_MIN_SHINGLES)"
     now = found.current
     yield f"\nAs it is set: {now.settings()}"

@@ -25,6 +25,7 @@ from crawler.config.crawl import check_folder
 from crawler.dedup.admin import with_index
 from crawler.dedup.index import DedupError, DedupIndex
 from crawler.document import Document
+from crawler.number import number_of
 from crawler.pool.forkserver import QuietContext
 from crawler.stages.fingerprint import FingerprintStage
 from crawler.storage.corpus.bookmarks import kept_texts
@@ -62,7 +63,8 @@ class Loaded:
     def __str__(self) -> str:
         left_out = f"; {self.withdrawn:,} withdrawn ones were left out" if self.withdrawn else ""
         return (
-            f"{self.texts:,} texts: {self.claimed:,} in the index, {self.exact:,} exact and {self.near:,} near "
+            f"{number_of(self.texts, 'text')}: {self.claimed:,} in the "
+            f"index, {self.exact:,} exact and {self.near:,} near "
             f"duplicates among them or of what it had, {self.empty:,} empty{left_out}"
         )
 

@@ -23,6 +23,7 @@ from crawler.dataset.records.fields import FIELDS
 from crawler.dataset.records.view import LINE_BITS, keys_of, open_view
 from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import read_files
+from crawler.number import number_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import ANNOTATIONS, INDEX, PAGES, Place
 from crawler.storage.files.record_index import refresh
@@ -128,7 +129,7 @@ class Catalogue:
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
         with self._asked:
             if (connection := self._connection) is None:
-                raise NotReadyError(self.problem or f"{self.done:,} of {self.total:,} records are read")
+                raise NotReadyError(self.problem or f"{self.done:,} of {number_of(self.total, 'record')} are read")
             cursor = connection.cursor()
             self._asking += 1
         try:

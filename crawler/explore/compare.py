@@ -21,6 +21,7 @@ from starlette.routing import Route
 from crawler.dataset.diff import Change, Difference, compare, side_of
 from crawler.dataset.records.filters import FilterError
 from crawler.explore.html import render
+from crawler.number import number_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import PAGES, Place
 
@@ -98,7 +99,8 @@ class Comparisons:
             records += sum(entry["documents"] for entry in place.manifest()["files"] if entry["kind"] in PAGES)
         if records > MOST_RECORDS:
             raise FilterError(
-                f"{records:,} records; up to {MOST_RECORDS:,} are compared here: run `gristmill dataset diff` instead"
+                f"{number_of(records, 'record')}; up to {MOST_RECORDS:,} are "
+                "compared here: run `gristmill dataset diff` instead"
             )
         return records
 

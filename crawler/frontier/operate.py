@@ -17,7 +17,7 @@ from crawler.frontier.rules import adopt_rules
 from crawler.number import number_of
 from crawler.server.embedded import EmbeddedServer
 from crawler.server.errors import FrontierError
-from crawler.server.location import frontier_folder
+from crawler.server.location import frontier_folder, frontier_url
 from crawler.urls.canonicalize import canonicalize, host_of, printable
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 REQUEUE = ("failed", "held", "later", "dead", "parked")
+_PATIENCE_SECONDS = 5.0
 _MODES = {"pause": Mode.PAUSE, "resume": Mode.RUN, "drain": Mode.DRAIN}
 _SAID = {
     Mode.PAUSE: "paused: workers finish what they have and wait",
@@ -59,6 +60,25 @@ def status(config: Config, domain: str, top: int) -> Overview:
             raise ActionError(error.args[0]) from None
 
     return with_frontier(config, look)
+
+
+def glance(config: Config) -> Overview | None:
+    """What the frontier of a crawl at work says, and None where none answers soon. Starts no server."""
+
+    async def look() -> Overview:
+        frontier = Frontier(frontier_url(config), config.crawl.crawl_id, limits_of(config))
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                await frontier.open()
+                await adopt_rules(frontier)
+                return await overview(frontier, top=1)
+        finally:
+            await frontier.close()
+
+    try:
+        return asyncio.run(look())
+    except (FrontierError, TimeoutError, OSError):
+        return None
 
 
 async def act(frontier: Frontier, order: Order) -> str:

@@ -27,8 +27,8 @@ KEPT, SHORT, DUPLICATE, OTHER, NEUTRAL = "k", "s", "d", "r", "n"
 
 def outcome_entry(lease: Lease, doc: Document | None, quality_weight: float) -> bytes:
     """What `settle` takes along for the table of the lease's scope; b"" for what is no page."""
-    if doc is None or lease.kind != "page":
-        return b""
+    if doc is None or lease.kind != "page" or (doc.verdict and doc.verdict.reason is DropReason.UNCHANGED):
+        return b""  # a page that is as it was says nothing new of its shape
     kind, tokens, score = kind_of(doc), 0.0, _score_of(doc)
     if kind == KEPT:
         quality = 1.0 if doc.quality_score is None else doc.quality_score

@@ -6,7 +6,6 @@ of this crawl, not with its URLs or with the crawls beside it.
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -22,13 +21,12 @@ from crawler.frontier.member import leased
 from crawler.frontier.model import Counts, Mode
 from crawler.frontier.packing import shard_of
 from crawler.frontier.proxies import ProxyView, proxies_seen
-from crawler.frontier.shapes import ShapeView, parked_scopes, shapes_of
+from crawler.frontier.shapes import ShapeView, parked_kinds
 
 _WINDOW = 60.0  # seconds that the fetchable figure looks ahead and the rate looks back
 _RING, _RING_SECONDS = 7, 10.0  # as in scripts/common.lua
 _PAGE = 250  # scopes a call: the server answers nobody else while a script runs
 _SCAN = 1000
-_BARREN_SCOPES = 50
 _NONCE = 8  # characters at the end of a token that are not its worker's mark (`Frontier._lease`)
 _LETTERS = 10_000  # dead letters read for their reasons
 
@@ -116,7 +114,7 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
         ready += await shelf.ready_since()
         leases += [(shard, token) for token in shelf.leases]
     if domain and not any(_is_known(view) for view in views):
-        raise LookupError(f"{domain}: the crawl {frontier.crawl} knows no URL of it")
+        raise LookupError(f"{domain}: the crawl “{frontier.crawl}” knows no URL of it")
     views.sort(key=lambda v: (-v.queued, -v.leased, -v.done, v.scope))
     parked, soonest = await frontier.visits.next_visits()
     counts = await frontier.counts()
@@ -134,7 +132,7 @@ async def overview(frontier: Frontier, *, domain: str = "", top: int = 0) -> Ove
         next_visit_in=None if soonest is None else max(0.0, soonest - frontier.now()),
         scopes=tuple(views[:top] if top else views),
         reasons=await _reasons(frontier, domain),
-        barren=await _barren(frontier, domain),
+        barren=await parked_kinds(frontier, domain),
         workers=sum(worker.alive for worker in workers),
         workers_seen=workers,
         proxies=await proxies_seen(frontier.shared, [worker.name for worker in workers if worker.alive]),
@@ -273,14 +271,6 @@ async def _left(frontier: Frontier, leases: list[tuple[int, bytes]], living: set
             times = await frontier.connection.redis.zmscore(key, tokens[at : at + _PAGE])
             found += [time / 1000 for time in times if time is not None]
     return found
-
-
-async def _barren(frontier: Frontier, domain: str) -> tuple[ShapeView, ...]:
-    """The kinds of links that are parked; of many domains only those that most links are parked of."""
-    scopes = [(n, scope) async for scope, n in parked_scopes(frontier) if domain in ("", scope)]
-    largest = heapq.nlargest(_BARREN_SCOPES, scopes)
-    views = [view for _, scope in largest for view in await shapes_of(frontier, scope) if view.parked]
-    return tuple(sorted(views, key=lambda v: (-v.parked, v.scope, v.shape)))
 
 
 async def _rate(frontier: Frontier) -> float:

@@ -41,8 +41,8 @@ class RulesDifferError(FrontierError):
     """A worker wants to work by other rules than the crawl it joins."""
 
 
-async def join_rules(frontier: Frontier, config: Config) -> None:
-    """Take on the rules of the crawl, or give it this worker's where it has none.
+async def join_rules(frontier: Frontier, config: Config, *, tells: bool = True) -> None:
+    """Take on the rules of the crawl, or give it this worker's where it has none. tells: log which are not its own.
 
     The frontier's `limits` are those of the crawl afterwards. Raises: RulesDifferError naming every setting.
     """
@@ -58,6 +58,8 @@ async def join_rules(frontier: Frontier, config: Config) -> None:
                 agreed = _replaced(stored, mine, frontier.crawl)
             else:
                 agreed = _agreed(stored, mine, frontier.crawl)
+                if tells:
+                    _tell(agreed, mine, config)
             if agreed != stored:
                 await frontier.shared.rules_set(json.dumps([FORMAT, agreed], sort_keys=True))
             frontier.limits = _limits(frontier.limits, agreed)
@@ -133,7 +135,14 @@ def _agreed(stored: Values, mine: Values, crawl: str) -> Values:
     agreed = {**stored, **{name: mine[name] for name in mine.keys() - stored.keys()}}
     for name, (_, merge) in _MERGED.items():
         agreed[name] = merge(agreed[name], mine[name])
-        if agreed[name] != mine[name]:
+    return agreed
+
+
+def _tell(agreed: Values, mine: Values, config: Config) -> None:
+    """Which rules are not this worker's own. The delay of an address follows from another one where nobody gave it."""
+    follows = "ADDRESS_DELAY" if config.frontier.address_delay is None else ""
+    for name in _MERGED:
+        if agreed[name] != mine[name] and name != follows:
             log.warning(
                 "%s=%s holds for this crawl, not %s: %s (CRAWL_RULES=replace changes it)",
                 name,
@@ -141,7 +150,6 @@ def _agreed(stored: Values, mine: Values, crawl: str) -> Values:
                 mine[name],
                 "the strictest value of all its workers counts" if name in STRICTEST else "this worker was given none",
             )
-    return agreed
 
 
 def _replaced(stored: Values, mine: Values, crawl: str) -> Values:

@@ -5,6 +5,7 @@ Written by the scripts (`shapes.lua` says what stands where); nothing here write
 
 from __future__ import annotations
 
+import heapq
 import struct
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from crawler.frontier.member import unpack
 from crawler.frontier.outcome import OTHER_SHAPES, WHOLE_SCOPE
+from crawler.number import number_of
 from crawler.urls.shape import shape_id_of, shape_of
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 _ROW = struct.Struct(">5I2BHI2dIh")
 _PARKED = 8
 """Where the number of parked links stands in a row."""
+_PARKED_SCOPES = 50
 _PAGE = 500
 _READ = 20_000
 """Parked URLs of a domain that are read to find an example of each shape."""
@@ -56,11 +59,14 @@ class ShapeView:
     def reason(self) -> str:
         """Why its links are parked: one clause."""
         if not self.fetched:
-            return f"the last {self.scope_streak:,} pages of its domain brought nothing new"
+            return f"the last {number_of(self.scope_streak, 'page')} of its domain brought nothing new"
         parts = (("kept", self.kept), ("too short", self.short), ("duplicates", self.duplicate), ("others", self.other))
         found = ", ".join(f"{n:,} {name}" for name, n in parts if n)
         domain = f", nor did the last {self.scope_streak:,} of its domain" if self.scope_streak > self.streak else ""
-        return f"its last {self.streak:,} pages brought nothing new{domain} (of {self.fetched:,} pages: {found})"
+        return (
+            f"its last {number_of(self.streak, 'page')} brought nothing new{domain} "
+            f"(of {number_of(self.fetched, 'page')}: {found})"
+        )
 
 
 async def parked_scopes(frontier: Frontier) -> AsyncIterator[tuple[str, int]]:
@@ -69,6 +75,14 @@ async def parked_scopes(frontier: Frontier) -> AsyncIterator[tuple[str, int]]:
         key = frontier.prefix(shard) + "barren"
         async for scope, n in frontier.connection.redis.hscan_iter(key, count=_PAGE):
             yield scope.decode(), int(n)
+
+
+async def parked_kinds(frontier: Frontier, domain: str = "") -> tuple[ShapeView, ...]:
+    """The kinds of links that are parked, most links first; of many domains only those that most are parked of."""
+    scopes = [(n, scope) async for scope, n in parked_scopes(frontier) if domain in ("", scope)]
+    largest = heapq.nlargest(_PARKED_SCOPES, scopes)
+    views = [view for _, scope in largest for view in await shapes_of(frontier, scope) if view.parked]
+    return tuple(sorted(views, key=lambda v: (-v.parked, v.scope, v.shape)))
 
 
 async def shapes_of(frontier: Frontier, scope: str) -> list[ShapeView]:
@@ -85,7 +99,7 @@ async def shapes_of(frontier: Frontier, scope: str) -> list[ShapeView]:
 def _view(scope: str, name: str, row: bytes, parked: str) -> ShapeView:
     fetched, kept, short, duplicate, other, _, _, streak, n, tokens, led, _, _ = _ROW.unpack_from(row)
     example = parked or row[_ROW.size :].decode("utf-8", "replace")
-    shape = "(all other shapes)" if name == OTHER_SHAPES else shape_of(example)
+    shape = f"{scope} (all other shapes)" if name == OTHER_SHAPES else shape_of(example)
     return ShapeView(scope, shape, example, fetched, kept, short, duplicate, other, streak, n, tokens, led)
 
 

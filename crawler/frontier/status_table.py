@@ -21,9 +21,10 @@ def render(view: Overview, *, hint: bool = True, one: bool = False, said: str = 
     was asked for, so that figures of the whole crawl would be read as its own. said: how the crawl stands, a sentence.
     """
     order = ordered(view)
-    head = f"crawl {view.crawl}" + (f": {order}; `gristmill frontier resume` lets workers go on" if order else "")
-    about = [*_totals(view), *_workers(view.workers_seen), *_proxies(view.proxies), *_crawls(view)]
-    lines = [head, *([] if one else [*_wrapped(said, 2), *about]), *_what_stays(view), ""]
+    head = f"crawl “{view.crawl}”" + (f": {order}; `gristmill frontier resume` lets workers go on" if order else "")
+    whole = [] if one else [*_totals(view), *_workers(view.workers_seen), *_proxies(view.proxies), *_crawls(view)]
+    figures = [piece for line in (*whole, *_what_stays(view)) for piece in _wrapped(line.strip(), 2, 4)]
+    lines = [*_wrapped(head, 0, 2), *_wrapped("" if one else said, 2), *figures, ""]
     head, *rows = _aligned([_HEAD, *(_row(scope) for scope in view.scopes)])
     lines.append(head)
     for row, scope in zip(rows, view.scopes, strict=True):
@@ -153,10 +154,12 @@ def _remarks(s: ScopeView) -> str:
     return ", ".join(parts)
 
 
-def _wrapped(text: str, indent: int) -> list[str]:
-    """A sentence on lines of `_WIDTH` characters at most, where its words allow it; no line of an empty one."""
-    blanks = " " * indent
-    return wrap(text, _WIDTH, initial_indent=blanks, subsequent_indent=blanks, break_long_words=False)
+def _wrapped(text: str, indent: int, then: int | None = None) -> list[str]:
+    """A sentence on lines of `_WIDTH` characters at most, where its words allow it; no line of an empty one. indent: of
+    the first line, then: of the others, else the same. An address stays whole."""
+    blanks, more = " " * indent, " " * (indent if then is None else then)
+    return wrap(text, _WIDTH, initial_indent=blanks, subsequent_indent=more, break_long_words=False,
+                break_on_hyphens=False)  # fmt: skip
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:

@@ -78,6 +78,15 @@ class Visits:
         self._recrawled = True
         return moved
 
+    async def in_play(self) -> int:
+        """How many URLs that were visited are queued, leased or on hold for another visit."""
+        found, connection = 0, self._shards.connection
+        for shard in range(self._shards.limits.shards):
+            key = self._shards.prefix(shard) + "st"
+            known, done = await connection.patiently(partial(connection.redis.hmget, key, ["visits", "parked"]))
+            found += int(known or 0) - int(done or 0)
+        return found
+
     async def due(self, intervals: Intervals) -> int:
         """How many URLs `sweep` would bring back now; changes nothing."""
         cutoff, found = int(self._shards.now() * 1000), 0

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from crawler.config.report import ReportConfig
+from crawler.frontier.overview import Overview
 from crawler.observe.publish.documents import documents
 from crawler.observe.publish.provenance import gather
 from crawler.observe.report import accounts, audit, duplicates, requests
@@ -20,6 +21,7 @@ from crawler.observe.report.requests import Brought
 from crawler.observe.report.samples import Sample, pick
 from crawler.observe.report.summary import Summary, summarise
 from crawler.observe.report.webpage import Accounting, page
+from crawler.observe.standing import standing
 from crawler.storage.files.place import Place
 
 
@@ -57,6 +59,13 @@ def read(
     books = accounts.read(place, Prices.of(config), accounts.targets_of(config))
     drawn = audit.read(place, config.audit_sample, config.audit_seed, most_records or MOST_AUDITED)
     return Report(summary, chosen, seen, books, balance_of(summary, books, config), drawn, asked)
+
+
+def standing_by(report: Report, view: Overview | None) -> Report:
+    """The report with how the corpus stands by what its frontier says; the same where that says nothing."""
+    place = Place(report.summary.where)
+    stands = standing(place, place.manifest(), view)
+    return replace(report, summary=replace(report.summary, state=stands.state, standing=stands.sentence))
 
 
 MOST_AUDITED = 200_000

@@ -57,7 +57,7 @@ def annotate(opts: argparse.Namespace, load: Load) -> Answer:
         "corpus_version": done.version,
     }
     version = f"; version {done.version} of the corpus" if done.annotated else "; nothing was changed"
-    return Answer(facts, [f"{opts.name}: {done.annotated:,} rows{version}"], list(_refused(refused)))
+    return Answer(facts, [f"{opts.name}: {number_of(done.annotated, 'row')}{version}"], list(_refused(refused)))
 
 
 def _meanings(given: list[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work
 
@@ -33,8 +34,9 @@ def show(opts: argparse.Namespace, load: Load) -> Answer:
     manifest = Place(opts.corpus).manifest()
     found, kept = annotations_in(manifest["files"]), manifest["counts"]["kept"]
     facts = [{"name": one.name, "rows": one.rows, "coverage": _share(one, kept), "jobs": one.jobs} for one in found]
+    of_kept = f"of {number_of(kept, 'document')}"
     lines = [
-        f"{one.name}: {one.rows:,} {'files of rejected pages' if one.is_of_files else f'of {kept:,} documents'}; "
+        f"{one.name}: {one.rows:,} {'files of rejected pages' if one.is_of_files else of_kept}; "
         f"{one.jobs[-1]['kind']}, {', '.join(one.columns)}; {one.jobs[-1]['ended']} {one.jobs[-1]['code']}".rstrip()
         for one in found
     ]

@@ -6,11 +6,12 @@ import argparse
 import time
 from pathlib import Path
 
-from crawler.number import number_of
+from crawler.number import are, number_of
 from crawler.operations.answer import Answer
 from crawler.operations.common import reading, refuse_url
 from crawler.operations.declared import Load, Work, WrongCall
 from crawler.operations.numbers import whole
+from crawler.operations.rewrite_report import tell_unsealed
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -42,14 +43,16 @@ def chunk(opts: argparse.Namespace, load: Load) -> Answer:
             tokenizer=Path(opts.tokenizer) if opts.tokenizer else None,
             max_bytes=config.storage.shard_max_bytes,
             now=time.time(),
-            progress=lambda count: show_status(f"{count:,} chunks"),
+            progress=lambda count: show_status(number_of(count, "chunk")),
         )
     facts = {"out": opts.out, "documents": done.documents, "chunks": done.chunks, "files": done.files}
     facts |= {"withdrawn": done.withdrawn, "tokens_by": done.tokens_by}
     left_out = f"; {done.withdrawn:,} withdrawn ones were left out" if done.withdrawn else ""
     said = (
-        f"{done.chunks:,} chunks of {done.documents:,} documents in {number_of(done.files, 'file')} are in {opts.out}"
+        f"{number_of(done.chunks, 'chunk')} of {number_of(done.documents, 'document')} in "
+        f"{number_of(done.files, 'file')} {are(done.chunks)} in {opts.out}"
     )
+    tell_unsealed(Place(opts.corpus))
     return Answer(facts, [said + left_out])
 
 

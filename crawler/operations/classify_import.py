@@ -6,6 +6,7 @@ import argparse
 import time
 
 from crawler.config.text import ACTIONS, SIDES
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.classify_train import NAME
 from crawler.operations.common import refuse_url
@@ -71,7 +72,7 @@ def _import(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # 
     rows, columns = model.rows.shape
     facts = {"file": str(path), "rows": rows, "columns": columns, "bytes": path.stat().st_size, "card": card}
     each = "one number" if columns == 1 else f"{columns} numbers"
-    return Answer(facts, [f"{path}: {rows:,} rows of {each}", f"Next: -s CLASSIFIERS={opts.name}:{path}"])
+    return Answer(facts, [f"{path}: {number_of(rows, 'row')} of {each}", f"Next: -s CLASSIFIERS={opts.name}:{path}"])
 
 
 WORK = Work(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.config.text import ACTIONS, SIDES
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.classify_train import FIGURES, NAME, declare_texts, read_texts
 from crawler.operations.declared import Load, Work, WrongCall
@@ -43,7 +44,8 @@ def _eval(opts: argparse.Namespace, load: Load) -> Answer:
     said = evaluate(model.weights, read.found, sorted(model.languages))
     left = read.sentences()
     left += [
-        f"{count:,} texts in {name} have no score: the model was not trained on it"
+        f"{number_of(count, 'text')} in {name} {'has' if count == 1 else 'have'} "
+        "no score: the model was not trained on it"
         for name, count in said.unscored.items()
     ]
     facts = {
@@ -58,7 +60,7 @@ def _eval(opts: argparse.Namespace, load: Load) -> Answer:
         "alone": said.alone,
         "left_out": left,
     }
-    head = f"{said.texts:,} texts of {said.sites:,} sites, {said.good:.1%} of them to keep"
+    head = f"{number_of(said.texts, 'text')} of {said.sites:,} sites, {said.good:.1%} of them to keep"
     return Answer(facts, [head, *lines_of(said.auc, said.ece, said.cuts, said.alone), *left])
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.common import refuse_url
 from crawler.operations.declared import Load, Work, WrongCall
@@ -60,7 +61,7 @@ def train_perplexity(opts: argparse.Namespace, read: Examples) -> Answer:
     }
     bad = f" --bad {files[1]}" if len(files) > 1 else ""
     following = f"Next: gristmill classify perplexity {files[0]} corpus{bad} --language {languages[0]} --out rows.jsonl"
-    told = [f"{' and '.join(files)}: {opts.order}-grams of {opts.unit} of {len(read.found):,} texts"]
+    told = [f"{' and '.join(files)}: {opts.order}-grams of {opts.unit} of {number_of(len(read.found), 'text')}"]
     return Answer(facts, [*told, *(f"weak: {one}" for one in weak), *read.sentences(), following])
 
 
@@ -97,7 +98,7 @@ def _score(opts: argparse.Namespace, load: Load) -> Answer:
         "left_out": dict(found.left_out),
     }
     following = f"Next: gristmill dataset annotate {opts.corpus} --name perplexity --file {opts.out}"
-    return Answer(facts, [f"{opts.out}: {len(found.rows):,} rows", *thirds.lines(found), following])
+    return Answer(facts, [f"{opts.out}: {number_of(len(found.rows), 'row')}", *thirds.lines(found), following])
 
 
 WORK = Work(

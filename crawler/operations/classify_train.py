@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from crawler.config.text import ACTIONS
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.classify_perplexity import declare_training, train_perplexity
 from crawler.operations.common import reading, refuse_url
@@ -125,7 +126,8 @@ def _train(opts: argparse.Namespace, load: Load) -> Answer:
     left = read.sentences()
     if read.siteless:
         left.append(
-            f"{read.siteless:,} texts have no URL: each counts as a site of its own, so the figures may flatter"
+            f"{number_of(read.siteless, 'text has', 'texts have')} no URL: each "
+            "counts as a site of its own, so the figures may flatter"
         )
     facts = {
         "file": str(path),
@@ -146,7 +148,8 @@ def _train(opts: argparse.Namespace, load: Load) -> Answer:
         "left_out": left,
     }
     lines = [
-        f"{path}: learned from {len(found):,} texts of {made.groups:,} groups of sites, in {', '.join(made.languages)}",
+        f"{path}: learned from {number_of(len(found), 'text')} of "
+        f"{number_of(made.groups, 'group')} of sites, in {', '.join(made.languages)}",
         "Of sites that the model had not seen:",
         *lines_of(made.auc, made.ece, made.cuts, made.alone),
         *([f"{first:.0%} of the first twenty are examples, {base_rate:.1%} of all"] if opts.background else []),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crawler.dataset.rewrite import corpus_place
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work
 from crawler.operations.rewrite_report import REWRITTEN, declare_rewrite, refuse_without_rewrite, report
@@ -51,7 +52,7 @@ def _report(place: Place, opts: argparse.Namespace, config: Config) -> Answer:
 def _contamination_lines(found: contamination.Contamination) -> Iterator[str]:
     from crawler.dataset.contaminated import MAX_LISTED
 
-    yield f"{found.contaminated:,} of {found.documents:,} documents repeat an evaluation set"
+    yield f"{found.contaminated:,} of {number_of(found.documents, 'document')} repeat an evaluation set"
     yield from (f"  {name}: {count:,}" for name, count in found.sets.most_common())
     for hit in found.listed[:HITS_SHOWN]:
         yield f"  {hit.url}\n    {hit.overlap}"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.common import reading
 from crawler.operations.declared import Load, Work, WrongCall
@@ -38,7 +39,7 @@ def deduplicate(opts: argparse.Namespace, load: Load) -> Answer:
     with reading() as show_status:
 
         def show(count: int) -> None:
-            show_status(f"{count:,} documents")
+            show_status(number_of(count, "document"))
 
         with Duplicates(opts.sources, config, keep=keep, band_bits=opts.band_bits, progress=show) as duplicates:
             if opts.list:
@@ -68,14 +69,14 @@ def _lines(found: Found, opts: argparse.Namespace) -> Iterator[str]:
         else:
             yield f"{pair.documents:,} {pair.kind} duplicates: {pair.gone} repeats {where}"
     for name, documents, stay in zip(found.names, found.documents, found.stay, strict=True):
-        yield f"{name}: {stay:,} of {documents:,} documents stay"
+        yield f"{name}: {stay:,} of {number_of(documents, 'document')} stay"
     if found.withdrawn:
         yield f"{found.withdrawn:,} withdrawn documents were left out"
     if found.empty:
-        yield f"{found.empty:,} records without a text were left out"
+        yield f"{number_of(found.empty, 'record')} without a text left out"
     yield f"which copy stays: {found.rule}"
     if opts.out:
-        yield f"{sum(found.stay):,} documents are in {opts.out}"
+        yield f"{number_of(sum(found.stay), 'document is', 'documents are')} in {opts.out}"
 
 
 WORK = Work(

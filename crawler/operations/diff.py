@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work
 from crawler.operations.numbers import whole
@@ -29,7 +30,7 @@ def show_difference(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: AR
 
 
 def _lines(found: Difference, most: int) -> list[str]:
-    lines = [f"{found.same:,} documents are the same"]
+    lines = [f"{number_of(found.same, 'document is', 'documents are')} the same"]
     for name, title in (
         ("gained", "documents gained"),
         ("lost", "documents lost"),
@@ -39,7 +40,7 @@ def _lines(found: Difference, most: int) -> list[str]:
         lines.append(f"{len(changes):,} {title}")
         lines += [f"    {count:,} {kind}" for kind, count in found.kinds(name).most_common()]
         lines += [f"  {change.url}" for change in changes[:most]]
-    lines.append(f"{len(found.texts):,} documents with another text")
+    lines.append(f"{number_of(len(found.texts), 'document')} with another text")
     for url, sample in found.samples.items():
         lines += [f"  {url}", *(f"    {line}" for line in sample)]
     return lines

@@ -105,7 +105,9 @@ def _expire_documents(
 def _say(what: str, found: list[Entry], days: float) -> None:
     for entry in found:
         size, pages = entry["bytes"] / 2**20, entry["documents"]
-        sys.stdout.write(f"{entry['path']}  {size:,.1f} MiB  {pages:,} pages  newest of {entry['last_crawled_at']}\n")
+        sys.stdout.write(
+            f"{entry['path']}  {size:,.1f} MiB  {number_of(pages, 'page')}  newest of {entry['last_crawled_at']}\n"
+        )
     if not found:
         sys.stdout.write(f"no archive is older than {days:g} days\n")
         return

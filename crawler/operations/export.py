@@ -7,10 +7,11 @@ import time
 from pathlib import Path
 
 from crawler.config.storage import export_formats
-from crawler.number import number_of
+from crawler.number import are, number_of
 from crawler.operations.answer import Answer
 from crawler.operations.common import reading, refuse_url
 from crawler.operations.declared import Load, Work
+from crawler.operations.rewrite_report import tell_unsealed
 
 NAMES = export_formats()
 
@@ -41,20 +42,24 @@ def export_corpus(opts: argparse.Namespace, load: Load) -> Answer:
             max_bytes=config.storage.shard_max_bytes,
             now=time.time(),
             describer=Description("export", [place]),
-            progress=lambda count: show_status(f"{count:,} documents"),
+            progress=lambda count: show_status(number_of(count, "document")),
             redact_urls=opts.redact_urls,
         )
     left_out = f"; {done.withdrawn:,} withdrawn ones were left out" if done.withdrawn else ""
     facts = {"out": opts.out, "documents": done.documents, "files": done.files, "withdrawn": done.withdrawn}
     facts |= {"redacted_urls": done.addresses and done.addresses.redacted}
     facts |= {"urls_in_doubt": done.addresses and done.addresses.in_doubt}
-    said = f"{done.documents:,} documents in {number_of(done.files, 'file')} are in {opts.out}{left_out}"
+    said = (
+        f"{number_of(done.documents, 'document')} in {number_of(done.files, 'file')} "
+        f"{are(done.documents)} in {opts.out}{left_out}"
+    )
     lines = [said]
     if done.addresses is not None:
         lines.append(
             f"{done.addresses.redacted:,} addresses were redacted; {done.addresses.in_doubt:,} end behind their host, "
             "because an older version redacted the page and did not look at its address"
         )
+    tell_unsealed(place)
     return Answer(facts, lines)
 
 

@@ -54,7 +54,9 @@ def held(opts: argparse.Namespace, load: Load) -> Answer:
 def _answer(found: list[dict[str, Any]], what: str, version: int | None, problems: list[str]) -> Answer:
     done = {"list": "held", "release": "released", "confirm": "confirmed and rejected"}[what]
     pages = f"{number_of(len(found), 'page')} {done}" + (f", version {version}" if version else "")
-    shown = [f"{row['url']}  {row['language']}  {row['word_count']:,} words  {row['detail']}" for row in found]
+    shown = [
+        f"{row['url']}  {row['language']}  {number_of(row['word_count'], 'word')}  {row['detail']}" for row in found
+    ]
     return Answer({"pages": found, "corpus_version": version}, [*shown, pages], problems)
 
 

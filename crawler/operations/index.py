@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.common import reading
 from crawler.operations.declared import Load, Work
@@ -33,7 +34,7 @@ def index(opts: argparse.Namespace, load_settings: Load) -> Answer:
             config,
             opts.paths,
             columns,
-            progress=lambda done: show_status(f"{done.texts:,} texts"),
+            progress=lambda done: show_status(number_of(done.texts, "text")),
             hides=(lambda record: isinstance(record, dict) and refused.of_record(record) is not None)
             if refused
             else None,

@@ -205,7 +205,7 @@ def progress(job: LlmJob, tell: Callable[[str], None], total: int = 0) -> Callab
         seconds = max(time.monotonic() - began, 1e-3)
         rate = state.sent / seconds
         tokens_in, tokens_out = state.calls.tokens
-        parts = [f"{state.sent:,} requests", money(spent, job.prices.currency)]
+        parts = [number_of(state.sent, "request"), money(spent, job.prices.currency)]
         if job.budget is not None and spent:
             parts[1] += f" of {money(job.budget, job.prices.currency)}"
         parts += [f"{tokens_in:,} tokens in, {tokens_out:,} out", f"{rate:.2g} a second"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work
 from crawler.operations.llm_common import FACTS, answered, declare_job, job_of
@@ -43,9 +44,12 @@ def extract(opts: argparse.Namespace, load: Load) -> Answer:
 
         def found(_: Done) -> tuple[dict[str, Any], list[str]]:
             facts = _found(place, job)
-            lines = [f"{name}: in {count:,} records" for name, count in facts["fields"].items()]
+            lines = [f"{name}: in {number_of(count, 'record')}" for name, count in facts["fields"].items()]
             if facts["refused"]:
-                lines.append(f"{facts['refused']:,} values follow from no passage of their page: refused")
+                lines.append(
+                    f"{number_of(facts['refused'], 'value follows', 'values follow')} "
+                    "from no passage of their page: refused"
+                )
             return facts, lines
 
         return answered(job, opts, now, {"annotation": tool.name, "fields": {}, "refused": 0}, found)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.common import reading, refuse_url
 from crawler.operations.declared import Load, Work, WrongCall
@@ -39,7 +40,7 @@ def mix_sources(opts: argparse.Namespace, load: Load) -> Answer:
     with reading() as show_status:
 
         def show(count: int) -> None:
-            show_status(f"{count:,} documents")
+            show_status(number_of(count, "document"))
 
         if opts.out is None:
             plan = mixture.plan(spec, show)
@@ -84,16 +85,17 @@ def _lines(plan: Plan, opts: argparse.Namespace) -> Iterator[str]:
         yield "  ".join(parts).rstrip()
     if plan.spec.cap:
         limit = f"{plan.spec.cap.tokens:,.0f}"
-        yield f"{len(plan.capped):,} values of {plan.spec.cap.by} reach the cap of {limit} tokens"
+        yield f"{number_of(len(plan.capped), 'value')} of {plan.spec.cap.by} reach the cap of {limit} tokens"
     if plan.synthetic["documents"]:
         share = f"{plan.synthetic_share:.2%} of the tokens; at most {plan.spec.synthetic:.2%} may be"
-        yield f"{plan.synthetic['documents']:,} documents by language models ({share})"
+        yield f"{number_of(plan.synthetic['documents'], 'document')} by language models ({share})"
     if withdrawn := sum(counts.withdrawn for counts in plan.counts):
         yield f"{withdrawn:,} withdrawn documents were left out"
     made = "would be" if opts.dry_run else f"are in {opts.out}"
     yield (
-        f"{plan.tokens:,} of {plan.spec.budget:,.0f} tokens ({plan.counted_by}): {plan.documents:,} documents in "
-        f"{plan.uses:,} records {made}"
+        f"{plan.tokens:,} of {plan.spec.budget:,.0f} tokens ({plan.counted_by}): "
+        f"{number_of(plan.documents, 'document')} in "
+        f"{number_of(plan.uses, 'record')} {made}"
     )
 
 

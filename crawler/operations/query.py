@@ -15,7 +15,7 @@ from crawler.dataset.spreadsheet import harmless
 from crawler.operations.answer import Answer
 from crawler.operations.common import reading
 from crawler.operations.declared import Load, Work
-from crawler.operations.rewrite_report import tell_pending
+from crawler.operations.rewrite_report import tell_pending, tell_unsealed
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +39,7 @@ def ask(opts: argparse.Namespace, load: Load) -> None:  # noqa: ARG001  # needs 
         facts = {"columns": names, "rows": list(rows)} if opts.json else {}
         opts.tell(Answer(facts, lambda: _write(names, rows, opts.format)))
     tell_pending(place)
+    tell_unsealed(place)
 
 
 def _write(names: list[str], rows: Iterator[tuple[Any, ...]], form: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from crawler.dataset.repair import repair
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work
 from crawler.storage.files.place import Place
@@ -18,7 +19,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def mend(opts: argparse.Namespace, load: Load) -> Answer:  # noqa: ARG001  # needs no settings
     """Say what was written again; what is missing are the problems. Raises: StorageError."""
     found = repair(Place(opts.corpus))
-    last = f"the manifest lists {found.files:,} files; `gristmill dataset verify {opts.corpus}` checks them"
+    last = f"the manifest lists {number_of(found.files, 'file')}; `gristmill dataset verify {opts.corpus}` checks them"
     return Answer({"files": found.files, "done": found.done}, [*found.done, last], found.missing)
 
 

@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from crawler.dataset.beside import outdated
+from crawler.dataset.growing import unsealed_note
 from crawler.dataset.rewrite import Rewritten
 from crawler.dataset.supersede import pending
+from crawler.number import number_of
 from crawler.operations.answer import Answer, Fields
 from crawler.operations.declared import WrongCall
 from crawler.storage.files.place import Place
@@ -42,7 +44,10 @@ def report(place: Place, found: dict[str, Any], done: Rewritten | None, lines: I
     if done is None:
         return Answer(facts, lines)
     tell_outdated(place)
-    counts = f"{done.changed:,} documents changed, {done.rejected:,} rejected, {done.files:,} new files"
+    counts = (
+        f"{number_of(done.changed, 'document')} changed, {done.rejected:,} "
+        f"rejected, {number_of(done.files, 'new file')}"
+    )
     return Answer(facts, [*lines, f"version {done.version}: {counts}"])
 
 
@@ -54,4 +59,10 @@ def tell_outdated(place: Place) -> None:
 def tell_pending(place: Place) -> None:
     """Say on standard error where records were read or counted that a later visit replaced. Raises: StorageError."""
     if line := pending(place):
+        sys.stderr.write(f"{line}\n")
+
+
+def tell_unsealed(place: Place) -> None:
+    """Say on standard error where files in progress were not read."""
+    if line := unsealed_note(place):
         sys.stderr.write(f"{line}\n")

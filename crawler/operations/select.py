@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
+from crawler.number import are, number_of
 from crawler.operations.answer import Answer
 from crawler.operations.common import reading
 from crawler.operations.declared import Load, Work, WrongCall
@@ -63,7 +64,10 @@ def select_subset(opts: argparse.Namespace, load: Load) -> Answer:
         raise WrongCall(str(error)) from None
     found = run["selected_from"]
     facts = {"out": opts.out, "read": found["read"], "selected": found["selected"]}
-    return Answer(facts, [f"{found['selected']:,} of {found['read']:,} documents are in {opts.out}"])
+    return Answer(
+        facts,
+        [f"{found['selected']:,} of {number_of(found['read'], 'document')} {are(found['selected'])} in {opts.out}"],
+    )
 
 
 def _set(text: str) -> frozenset[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crawler.dataset.rewrite import corpus_place
+from crawler.number import are, number_of
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work
 from crawler.operations.numbers import share, whole
@@ -47,15 +48,18 @@ def _report(place: Place, opts: argparse.Namespace) -> Answer:
     noted = None
     if opts.annotate is not None and found.gone:
         noted, _ = semantic.annotate(place, opts.annotate, found, now=time.time())
-        lines.append(f"{opts.annotate}: {noted.annotated:,} rows; version {noted.version} of the corpus")
+        lines.append(f"{opts.annotate}: {number_of(noted.annotated, 'row')}; version {noted.version} of the corpus")
     if opts.remove and found.gone:
         done = semantic.remove(place, found, now=time.time(), keep_old=not opts.drop_old)
     return report(place, found.as_dict() | {"annotated": noted.annotated if noted else 0}, done, lines)
 
 
 def _lines(found: Semantic) -> Iterator[str]:
-    pairs = f"{len(found.pairs):,} pairs"
-    yield f"{found.copies:,} of {found.documents:,} documents are edited copies of a better one ({pairs})"
+    pairs = number_of(len(found.pairs), "pair")
+    yield (
+        f"{found.copies:,} of {number_of(found.documents, 'document')} "
+        f"{are(found.copies)} edited copies of a better one ({pairs})"
+    )
     for pair in found.pairs[:SHOWN]:
         yield f"  {pair.cosine:.3f} {pair.copy}\n    of {pair.kept}" + (
             "" if pair.goes else " (goes for another, or stays)"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crawler.dataset.rewrite import corpus_place
+from crawler.number import number_of
 from crawler.operations.answer import Answer
 from crawler.operations.declared import Load, Work
 from crawler.operations.numbers import whole
@@ -66,10 +67,16 @@ def _report(place: Place, opts: argparse.Namespace, least: int) -> Answer:
 def substring_lines(found: Findings) -> Iterator[str]:
     """The report for people, line by line."""
     words = max(1, found.words)
-    yield f"{found.documents:,} documents, {found.words:,} words; passages of {found.min_tokens} words or more:"
-    yield f"  {found.passages:,} passages occur more than once"
-    yield f"  {found.repeated:,} words ({found.repeated / words:.1%}) are part of one"
-    yield f"  {found.surplus:,} words ({found.surplus / words:.1%}) in {found.touched:,} documents repeat earlier text"
+    yield (
+        f"{number_of(found.documents, 'document')}, {number_of(found.words, 'word')}; "
+        f"passages of {found.min_tokens} words or more:"
+    )
+    yield f"  {number_of(found.passages, 'passage occurs', 'passages occur')} more than once"
+    yield f"  {number_of(found.repeated, 'word')} ({found.repeated / words:.1%}) are part of one"
+    yield (
+        f"  {number_of(found.surplus, 'word')} ({found.surplus / words:.1%}) in "
+        f"{number_of(found.touched, 'document')} repeat earlier text"
+    )
     if found.blocks > 1:
         yield f"  searched in {found.blocks} blocks: what is repeated only across two is not found; raise --memory"
     for title, passages in (
@@ -84,7 +91,9 @@ def substring_lines(found: Findings) -> Iterator[str]:
 
 def _passage_lines(found: Found) -> Iterator[str]:
     domains = ", ".join(f"{name} {count:,}" for name, count in found.domains.items())
-    yield f"  {found.times:,} × {found.words:,} words in {found.documents:,} documents ({domains})"
+    yield (
+        f"  {found.times:,} × {number_of(found.words, 'word')} in {number_of(found.documents, 'document')} ({domains})"
+    )
     yield f"    first in {found.first_url}"
     yield f"    {found.example[:200]} …"
 

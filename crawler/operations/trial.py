@@ -195,7 +195,7 @@ def _lines(found: Trial, packed: str | None) -> Iterator[str]:
     for said in found.recited:
         planted = ", ".join(f"{share:.0%} planted {times} ×" for times, share in said.planted.items())
         own = ", ".join(
-            f"{share:.0%} of {count:,} pages {words}"
+            f"{share:.0%} of {number_of(count, 'page')} {words}"
             for share, count, words in (
                 (said.once, said.pages, "without copies"),
                 (said.several_times, said.repeated, "with copies"),

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawler.dataset.beside import notes_beside, outdated, problems_beside
+from crawler.dataset.growing import unsealed_note
 from crawler.dataset.registry.derived import is_corpus
 from crawler.dataset.remote import SILENT_SECONDS, close_runs, open_runs, spooled, unmerged
 from crawler.dataset.supersede import command, opted_out_since
@@ -100,7 +101,7 @@ def _facts(found: Findings, sealed: int, removed: int, notes: list[str]) -> dict
 def _notes_and_problems(place: Place, found: Findings, refused: int) -> tuple[list[str], list[str]]:
     """refused: pages that opted out at a later visit and whose text is still there."""
     problems = found.damage + problems_beside(found.beside)
-    notes = [*notes_beside(found.beside), *outdated(place)]
+    notes = [*(notes_beside(found.beside) or filter(None, [unsealed_note(place)])), *outdated(place)]
     if place.remote and (late := unmerged(place)):
         at_work = any(run.silent < SILENT_SECONDS for run in open_runs(place))
         (notes if at_work else problems).append(

@@ -15,8 +15,9 @@ from scrapy import signals
 
 from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import FOREVER
-from crawler.frontier.shapes import parked_scopes, shapes_of
+from crawler.frontier.shapes import parked_kinds, parked_scopes, shapes_of
 from crawler.frontier.unfinished import held
+from crawler.number import number_of
 from crawler.pipelines import brought
 from crawler.pipelines.base import StageDrop, is_trouble, refuse_to_start, sentence_of
 from crawler.pipelines.duplicate_index import release
@@ -37,6 +38,7 @@ from crawler.statkeys import (
     DEADLY_EXAMPLES,
     KEPT,
     LEFT_ON_HOLD,
+    PARKED,
     RECRAWL_NEXT_AT,
     RECRAWL_WAITING,
     REJECTED,
@@ -69,6 +71,7 @@ logger = logging.getLogger(__name__)
 MAX_EXAMPLES = 5
 HELD_AT_ONCE = 256
 """URLs on hold that are written together: each commit waits for the disk."""
+_PARKED_KINDS = 20  # that a run counts
 BREAKER = "breaker"
 """What a note begins with that the scripts leave where a host is left alone (`nack.lua`)."""
 NOTE_SECONDS = 30.0
@@ -144,6 +147,7 @@ class Settlement:
         try:
             await self._report_held()
             await self._report_waiting()
+            await self._count_parked()
             await self._report_next_visits()
             await brought.report(self._frontier, self._stats)
             await self._sink.note(self._counters())
@@ -294,12 +298,19 @@ class Settlement:
             return
         self._stats.set_value(WAITING, await self._frontier.unfinished())
 
+    async def _count_parked(self) -> None:
+        """For the summary, however the run ended: the kinds of links that are parked, and how many."""
+        if self._frontier is not None:
+            for view in (await parked_kinds(self._frontier.frontier))[:_PARKED_KINDS]:
+                self._stats.set_value(f"{PARKED}/{view.shape}", view.parked)
+
     async def _report_parked(self, frontier: Frontier) -> None:
         """One line for each kind of link that is parked: how many, why, and how they come back."""
         async for scope, _ in parked_scopes(frontier):
             for view in await shapes_of(frontier, scope):
                 if view.parked:
-                    detail = f"{view.parked:,} links like this one are parked: {view.reason}"
+                    like = number_of(view.parked, "link like this one is", "links like this one are")
+                    detail = f"{like} parked: {view.reason}"
                     await self._reject(self._blank(view.example), Drop("frontier", DropReason.HOLD_BARREN, detail))
 
     async def _report_next_visits(self) -> None:

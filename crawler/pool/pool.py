@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -37,6 +38,10 @@ Runner = Callable[[Document, tuple[str, ...]], Document]
 
 GIVEN_UP = "given_up"
 """Beside the stages' names in `Document.timings`: CPU seconds of the attempts that ended at the limit."""
+
+_TERMINATED = (signal.SIGTERM, -signal.SIGTERM)
+"""Exit codes of a worker that was told to end: pebble's handler gives the first."""
+_TOLD_TO_END = 5
 
 
 class PoolError(Exception):
@@ -192,6 +197,16 @@ class StagePool:
         return doc
 
     async def _call(self, function: Callable[..., T], *args: Any) -> T:
+        """A worker that is told to end (SIGTERM to a process group) says nothing of its task: another one does it."""
+        for _ in range(_TOLD_TO_END):
+            try:
+                return await self._called(function, *args)
+            except ProcessExpired as error:
+                if error.exitcode not in _TERMINATED:
+                    raise
+        raise PoolError("the stage workers are told to end (SIGTERM) again and again")
+
+    async def _called(self, function: Callable[..., T], *args: Any) -> T:
         pool = self._pool
         if pool is None:
             return function(*args)
@@ -205,7 +220,7 @@ class StagePool:
             if pool.active or self._closed:
                 raise
             self._rebuild(pool)  # it broke before this task was in it: the next one takes it
-            return await self._call(function, *args)
+            return await self._called(function, *args)
         finally:
             if exchange is not None:
                 args[0].exchange = exchange

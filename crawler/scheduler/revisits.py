@@ -40,7 +40,17 @@ class Revisits:
         if self._config.recrawl:
             visits = self._frontier.visits
             visits.freed_at = max(visits.freed_at, float(await self._frontier.shared.get_blob(TEXTS_FREED) or 0.0))
-            self._count("due", await visits.sweep(self._intervals))
+            if not await self._goes_on():
+                self._count("due", await visits.sweep(self._intervals))
+
+    async def _goes_on(self) -> bool:
+        """True where everything is due at once and a run that was cut off had not come through with it: its visits are
+        not due again before the rest has been visited."""
+        if self._intervals.first > 0 or self._config.idle_seconds == 0:
+            return False
+        counts = await self._frontier.counts()
+        waits = counts.queued + counts.leased > 0
+        return waits and await self._frontier.visits.in_play() > counts.held
 
     async def run(self) -> None:
         """Bring back what becomes due, in a crawl that does not end by itself."""

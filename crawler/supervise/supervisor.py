@@ -60,6 +60,7 @@ def together(workers: Sequence[Worker]) -> Counters:
         whole.workers.append(_line(worker, found))
     latest = max((worker.counters for worker in workers), key=lambda found: found.get("at", 0.0), default={})
     whole.queued, whole.leased, whole.held = (int(latest.get(name, 0)) for name in ("queued", "leased", "held"))
+    whole.paused = bool(latest.get("paused"))
     whole.domains = sorted({domain for worker in workers for domain in worker.counters.get("domains", [])})
     whole.rejected = dict(rejected)
     return whole

@@ -133,7 +133,7 @@ def run(
     if transformer is not None:
         transformer.check()
     held_out.places_of(given)
-    sides = Sides(names, config, lambda count: progress(f"{count:,} documents"), share)
+    sides = Sides(names, config, lambda count: progress(number_of(count, "document")), share)
     kinds = held_out.read(given, sides)
     if len(sides.groups) < 2 * seeds:
         pages = f"{number_of(len(sides.groups), 'page')} {'is' if len(sides.groups) == 1 else 'are'}"

@@ -124,10 +124,10 @@ def test_the_delay_of_a_domain_is_its_own_and_not_that_of_whoever_asks(command, 
         (["pause", "--domain", "law.deep.example"], "'law.deep.example' shares one politeness scope with all of "
          "deep.example: use --domain deep.example"),
         (["resume", "--domain", "deep.example"], "deep.example is not paused"),
-        (["status", "--domain", "other.example"], "other.example: the crawl CRAWL knows no URL of it"),
+        (["status", "--domain", "other.example"], "other.example: the crawl “CRAWL” knows no URL of it"),
         (["purge", "--domain", "deep.example"], "purge removes 50 URLs of deep.example for good and refuses new ones: "
          "add --yes"),
-        (["purge", "other.example"], "other.example: the crawl CRAWL knows no URL of it; with --yes it is refused "
+        (["purge", "other.example"], "other.example: the crawl “CRAWL” knows no URL of it; with --yes it is refused "
          "from now on"),
     ],
 )  # fmt: skip
@@ -243,7 +243,7 @@ def test_the_status_of_one_domain_shows_no_figures_of_the_whole_crawl(command, f
     whole, one = command("status")[1], command("status", "--domain", "deep.example")[1]
     assert "may be fetched within a minute" in whole
     title, blank, head, row = one.splitlines()
-    assert (title, blank) == (f"crawl {crawl_name}", "") and head.split()[0] == "queued"
+    assert (title, blank) == (f"crawl “{crawl_name}”", "") and head.split()[0] == "queued"
     assert "deep.example" in row and row.split()[0] == "50"
 
 

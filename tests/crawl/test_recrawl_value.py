@@ -63,4 +63,21 @@ def test_changed_pages_count_for_their_shape_and_unchanged_ones_neither_for_nor_
     assert second.kept == PAGES + len(CHANGED)
     assert second.tokens > first.tokens
     assert (second.short, second.duplicate, second.streak) == (0, 0, 0)
-    assert second.fetched == second.kept + second.other == 2 * PAGES
+    assert (second.fetched, second.other) == (PAGES + len(CHANGED), 0)
+
+
+def test_a_visit_of_everything_at_once_that_was_cut_off_goes_on_and_begins_anew_when_it_is_through(crawl: Crawl, site):
+    given, at_once = {"url": site.url("/")}, {"RECRAWL": 1, "RECRAWL_INTERVAL_SECONDS": 0}
+
+    def asked(**settings: int) -> list[str]:
+        site.take_log()
+        done = crawl.run(given, NETWORK_PORTS=site.port, **settings)
+        assert done.returncode == 0, done.stderr
+        return sorted(path for path, visits in site.take_log().items() for _ in visits)
+
+    every = sorted(site.pages)
+    assert asked() == every
+    first = asked(**at_once, CLOSESPIDER_PAGECOUNT=3)
+    assert 3 <= len(first) < len(every)
+    assert sorted(first + asked(**at_once)) == every
+    assert asked(**at_once) == every

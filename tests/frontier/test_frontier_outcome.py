@@ -58,6 +58,7 @@ def test_what_a_classifier_says_of_a_text_counts_before_its_quality():
     assert outcome_entry(lease(), kept, 1.0).split()[1:3] == [b"400", b"-"]
 
 
-def test_sitemaps_and_pages_without_a_document_say_nothing():
+def test_sitemaps_pages_without_a_document_and_unchanged_pages_say_nothing():
+    assert outcome_entry(lease(), dropped(DropReason.UNCHANGED, 304), 0.5) == b""
     assert outcome_entry(lease(kind="sitemap"), Document(URL), 0.5) == b""
     assert outcome_entry(lease(), None, 0.5) == b""

@@ -75,6 +75,15 @@ def test_of_two_files_of_networks_the_longer_delay_of_each_network_holds(worker,
     worker(scenario)
 
 
+def test_of_a_delay_that_nobody_gave_and_that_follows_from_another_one_nothing_is_said(worker, caplog):
+    async def scenario(join):
+        await join(DOWNLOAD_DELAY=0.2)
+        await join(DOWNLOAD_DELAY=0.05)
+
+    worker(scenario)
+    assert [record.getMessage().partition("=")[0] for record in caplog.records] == ["DOWNLOAD_DELAY"]
+
+
 @pytest.mark.parametrize("name", STRICT)
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["strict first", "strict second"])
 def test_the_strictest_value_of_all_workers_holds_whoever_came_first(worker, name, order, caplog):

@@ -17,6 +17,8 @@ from crawler.frontier.outcome import DUPLICATE, KEPT, NEUTRAL, SHORT, outcome_en
 from crawler.frontier.overview import overview
 from crawler.frontier.shapes import shapes_of
 from crawler.frontier.status_table import render
+from crawler.frontier.visits import visit_entry
+from crawler.recrawl.visit import Intervals, Visit
 from crawler.seeds.plan import sitemap_links
 from crawler.seeds.sitemaps import Sitemap, SitemapEntry
 from crawler.urls.link import Link
@@ -92,6 +94,32 @@ def test_a_shape_that_brings_nothing_is_parked_after_its_bound_and_nothing_is_lo
         assert sorted({*order, *again}) == sorted({SEED, *(c.url for c in found)})
 
     frontier_run(scenario, delay=0.0, barren=12, max_queued=most)
+
+
+def test_a_page_that_was_visited_is_visited_again_however_little_its_kind_brings(frontier_run):
+    async def visits(frontier, kept=()):
+        asked = []
+        while leases := (await frontier.lease(1)).leases:
+            (lease,) = leases
+            asked.append(lease.url)
+            await frontier.put(links("tag", 50) if lease.url == SEED else [])
+            at = int(frontier.now())
+            visit = Visit(at, at, at, digest=bytes(16), status=200, reusable=True, kept=lease.url in kept)
+            brought = packed_outcome(lease, KEPT if lease.url in kept else SHORT, 100.0)
+            wire = Wire(frontier.now(), 0.0)
+            await frontier.settle([(lease.token, wire, visit_entry(lease.url, visit), brought)])
+        return asked
+
+    async def scenario(frontier):
+        await begin(frontier)
+        asked = await visits(frontier, kept={f"{HOST}/tag/{i}" for i in range(3)})
+        assert (len(asked), (await frontier.counts()).barren) == (1 + 3 + 12, 35)
+        for _ in range(2):
+            assert await frontier.visits.sweep(Intervals(0, 0, 86_400)) == len(asked)
+            assert sorted(await visits(frontier)) == sorted(asked)
+            assert (await frontier.counts()).barren == 35
+
+    frontier_run(scenario, delay=0.0, barren=12)
 
 
 def test_an_endless_list_ends_and_every_article_behind_it_is_kept(frontier_run):
@@ -383,7 +411,7 @@ def test_the_status_names_what_is_parked_with_an_example_and_the_reason(frontier
         assert first.shape == "a.example/tag/#"
         leased = {lease.url for lease in (await frontier.lease(9)).leases}
         assert not leased
-        text = render(view)
+        text = " ".join(render(view).split())
         assert "parked 30" in text
         reason = "its last 5 pages brought nothing new, nor did the last 10 of its domain (of 5 pages: 5 too short)"
         assert f"parked 25 links like {first.example}: {reason}" in text
@@ -391,6 +419,18 @@ def test_the_status_names_what_is_parked_with_an_example_and_the_reason(frontier
         assert f"{view.scopes[0].barren} parked" in text
         await frontier.control.requeue("parked")
         assert (await overview(frontier)).barren == ()
+
+    frontier_run(scenario, delay=0.0, barren=5)
+
+
+def test_no_line_of_the_status_is_wider_than_a_terminal_but_for_an_address(frontier_run):
+    async def scenario(frontier):
+        await begin(frontier)
+        name = "with-many-hyphens-in-a-long-name"
+        await crawl(frontier, by_name({name: (SHORT, 0)}, links(f"{name}/and-more-of-them/in-a-folder-below", 30)))
+        lines = render(await overview(frontier)).splitlines()
+        wide = [line for line in lines if len(line) > 80]
+        assert len(wide) == 1 and wide[0].split()[-1].startswith(f"{HOST}/with-many-hyphens")
 
     frontier_run(scenario, delay=0.0, barren=5)
 

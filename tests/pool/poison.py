@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -30,6 +31,17 @@ def run(doc: Document, names: tuple[str, ...]) -> Document:
     doc.links = ["http://example.org/next"]
     doc.html = b""
     return doc
+
+
+def told_to_end(doc: Document, names: tuple[str, ...]) -> Document:
+    """The first time, or always where the URL names no file to remember it by, as a whole process group is."""
+    mark = doc.url.partition("?")[2]
+    if "end" in doc.url and not (mark and Path(mark).exists()):
+        if mark:
+            Path(mark).touch()
+            os.kill(os.getppid(), signal.SIGTERM)  # the fork server
+        os.kill(os.getpid(), signal.SIGTERM)
+    return run(doc, names)
 
 
 def burn(doc: Document, names: tuple[str, ...]) -> Document:

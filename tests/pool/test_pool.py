@@ -44,6 +44,17 @@ def test_a_page_that_kills_its_worker_costs_only_itself(make_pool):
     assert all(d.text for d in docs if not d.verdict)
 
 
+def test_a_worker_that_is_told_to_end_judges_nobody_and_another_one_does_its_page(make_pool, tmp_path):
+    docs = run_all(make_pool(poison.told_to_end), ["a", f"end?{tmp_path}/mark", "b", "c"])
+    assert (tmp_path / "mark").exists()
+    assert [(d.verdict, bool(d.text)) for d in docs] == [(None, True)] * 4
+
+
+def test_workers_that_are_told_to_end_again_and_again_stop_the_crawl(make_pool):
+    with pytest.raises(PoolError, match=r"told to end \(SIGTERM\) again and again"):
+        run_all(make_pool(poison.told_to_end), ["end"])
+
+
 def test_a_page_that_uses_its_time_up_is_given_up_and_the_others_pass(make_pool):
     pool = make_pool(STAGE_TIMEOUT_SECONDS="0.5", patience=1000.0)
     docs = run_all(pool, ["a", "busy", "b", "one-call", "c"])

@@ -37,3 +37,19 @@ def test_no_message_leaves_it_open_whether_there_is_one_or_several() -> None:
     assert not found
     pages = {path.name: _EITHER.findall(path.read_text()) for path in PACKAGE.rglob("*.html")}
     assert not any(pages.values()), pages
+
+
+def test_no_message_has_a_noun_in_the_plural_behind_a_count_that_may_be_one() -> None:
+    """Of a page's verdict the words stay as they are: `1 of 1 pages`."""
+    nouns = (
+        "answers|archives|chunks|documents|domains|files|folders|images|links|pages|pairs|passages|records|requests|rows"
+        "|shards|texts|values|visits|words"
+    )
+    loose = re.compile(rf"\{{[^{{}}:!A-Z]+:,\}} (?:{nouns})\b")
+    lines = [
+        line.strip()
+        for path in PACKAGE.rglob("*.py")
+        if "stages" not in path.parts
+        for line in path.read_text().splitlines()
+    ]
+    assert [line for line in lines if loose.search(line) and " if count == 1 else " not in line] == []

@@ -26,6 +26,7 @@ from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.select import COMMIT_EVERY, take_back
 from crawler.dataset.withdrawals import OPTED_OUT, inherit, log_lines, write_log
 from crawler.document import DropReason
+from crawler.number import number_of
 from crawler.storage.archive.cdxj import with_index
 from crawler.storage.archive.erasure import erase_pages
 from crawler.storage.archive.writer import describe_archive
@@ -104,7 +105,9 @@ class _Merge:
         self.ledger = Ledger(self.target, WRITER)
         inherit([(source.place, source.sha256) for source in self.sources], self.target)
         own, behind = Refusals.of([self.target]), refusals_of([source.place for source in self.sources])
-        self.choice = choose(self.sources, own, behind, lambda count: self.progress(f"{count:,} records read"))
+        self.choice = choose(
+            self.sources, own, behind, lambda count: self.progress(f"{number_of(count, 'record')} read")
+        )
         lines = [*log_lines(self.target), *self.choice.pages]
         if self.choice.optouts:
             number = max((line["number"] for line in lines), default=0) + 1
@@ -177,7 +180,7 @@ class _Merge:
             if (document := document_of(kept)) is not None:
                 documents.add(document)
             if written % COMMIT_EVERY == 0:
-                self.progress(f"{written:,} records written")
+                self.progress(f"{number_of(written, 'record')} written")
                 for writer in writers.values():
                     writer.commit()
         self._end_of(at, writers, documents, annotated)

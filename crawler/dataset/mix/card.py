@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from crawler.dataset.mix.mixture import MIX, SOURCE_FIELD, Line, Plan
 from crawler.dataset.mix.supply import written_label
+from crawler.number import number_of
 from crawler.storage.files.formats import Format
 
 HEAD = ("field", "value", "target", "tokens", "of target", "documents", "records", "epochs")
@@ -21,7 +22,10 @@ def section(plan: Plan) -> Iterator[str]:
     """Lines of Markdown; equal mixtures have equal ones."""
     yield "## Mixture"
     yield ""
-    yield f"{plan.tokens:,} tokens ({plan.counted_by}): {plan.documents:,} documents in {plan.uses:,} records."
+    yield (
+        f"{plan.tokens:,} tokens ({plan.counted_by}): {number_of(plan.documents, 'document')} "
+        f"in {number_of(plan.uses, 'record')}."
+    )
     yield f"`{SOURCE_FIELD}` names the source of each record; `{MIX}` has the sources by hash, and every figure here."
     yield ""
     yield "| source | read | withdrawn | without text |"
@@ -36,7 +40,10 @@ def section(plan: Plan) -> Iterator[str]:
     if plan.synthetic["documents"]:
         yield ""
         yield f"Language models wrote {plan.synthetic['tokens']:,} of these tokens ({plan.synthetic_share:.2%}; at most"
-        yield f"{plan.spec.synthetic:.2%} may be): {plan.synthetic['documents']:,} documents, `synthetic` true."
+        yield (
+            f"{plan.spec.synthetic:.2%} may be): "
+            f"{number_of(plan.synthetic['documents'], 'document')}, `synthetic` true."
+        )
     if plan.spec.cap:
         yield ""
         yield f"Values of {plan.spec.cap.by} that reach the cap of {plan.spec.cap.tokens:,.0f} tokens: " + (

@@ -15,6 +15,7 @@ from crawler.dataset.mix.sources import Counts, Sources
 from crawler.dataset.mix.spec import OTHERS, SOURCE, Spec, Target, label
 from crawler.dataset.mix.tokens import Count
 from crawler.dataset.records.database import fill, in_turns, rows_of
+from crawler.number import number_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.records import SYNTHETIC, Record
 
@@ -78,7 +79,8 @@ def take_stock(
         values = {group.labels[number] for group in supply.groups}
         if len(values) > MOST_VALUES:
             raise StorageError(
-                f"{spec.path}: targets[{number}]: {target.by} has {len(values):,} values, more than {MOST_VALUES:,}; "
+                f"{spec.path}: targets[{number}]: {target.by} has "
+                f"{number_of(len(values), 'value')}, more than {MOST_VALUES:,}; "
                 "a temperature is for a field with few, such as language"
             )
     return supply

@@ -75,8 +75,10 @@ local function remember(text, scope, rest)
     if visits > 32 * (splits + 1) then split_visits() end
   end
 end
--- Its time has come: back into its queue, behind what is there; sitemaps in front (crawler.seeds.plan).
+-- Its time has come: back into its queue, behind what is there; sitemaps in front (crawler.seeds.plan). A page that was
+-- visited is no link any more: as one that a sitemap lists it is not ordered by its kind, and never parked.
 local function bring_back(n, hash, entry, scope, rest)
+  if byte(rest, KIND_AT) == LINK then rest = LISTED .. sub(rest, DEPTH_AT) end
   call('HSET', vkey(n), hash, 'p' .. string.sub(entry, 2))
   count('parked', -1)
   count('done', -1)

@@ -43,11 +43,17 @@ def show(found: Diagnosis, console: Console) -> None:
         if body is not None:
             console.print()
             console.print(Text(title, "bold"))
-            console.print(Padding(body, (0, 0, 0, _INDENT)))
+            if isinstance(body, list):  # with addresses, which stay whole to be copied
+                for line in body:
+                    console.print(" " * _INDENT, line, sep="", soft_wrap=True)
+            else:
+                console.print(Padding(body, (0, 0, 0, _INDENT)))
     _show_examples(found, console)
 
 
-def _fitting(console: Console, table: Table | None, narrow: RenderableType | None) -> RenderableType | None:
+def _fitting(
+    console: Console, table: Table | None, narrow: RenderableType | list[Text] | None
+) -> RenderableType | list[Text] | None:
     """The table where no cell of it has to be broken, else its narrow form."""
     if table is None:
         return None
@@ -161,15 +167,16 @@ def _near(misses: list[NearMiss]) -> Table | None:
     return table if misses else None
 
 
-def _near_lines(found: Diagnosis) -> Text | None:
+def _near_lines(found: Diagnosis) -> list[Text]:
     """Two lines a page: what it missed, and below which page it is."""
-    lines = [
-        Text.assemble(
-            f"{miss.setting}: value {written(miss.value)}, limit {written(miss.limit)}\n  ", (miss.url, "dim")
-        )
+    return [
+        line
         for miss in found.near_misses
+        for line in (
+            Text(f"{miss.setting}: value {written(miss.value)}, limit {written(miss.limit)}"),
+            Text(f"  {miss.url}", "dim"),
+        )
     ]
-    return Text("\n").join(lines) if lines else None
 
 
 def _show_examples(found: Diagnosis, console: Console) -> None:

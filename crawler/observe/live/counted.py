@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from crawler.frontier.model import Mode
 from crawler.scheduler.scheduler import frontier_of
 from crawler.statkeys import KEPT, PAGE_REQUESTS, REPLAY, RESPONSE_BYTES, RESPONSES, rejected_by
 
@@ -21,6 +22,7 @@ async def counters_of(crawler: Crawler) -> Counters:
     if scheduler is not None:
         frontier = await scheduler.frontier.counts()
         counters.queued, counters.leased, counters.held = frontier.queued, frontier.leased, frontier.held
+        counters.paused = frontier.mode is Mode.PAUSE
         counters.domains = scheduler.scopes
     return counters
 

@@ -71,7 +71,7 @@ class ProgressExtension:
         await end(self._task)
         self._progress.stop()
         try:
-            summary = await asyncio.to_thread(summarise, self._corpus_dir)
+            summary = await asyncio.to_thread(summarise, self._corpus_dir, growing=True)
             found = await asyncio.to_thread(balance.read, summary, config_of(self._crawler).report)
         except StorageError as error:
             sys.stderr.write(f"error: no summary: {error}\n")

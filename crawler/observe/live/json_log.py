@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.log import get_scrapy_root_handler
 
+from crawler.number import number_of
 from crawler.runtime import load
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}… ({len(text):,} characters)"
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}… ({number_of(len(text), 'character')})"
 
 
 class JsonLogAddon:

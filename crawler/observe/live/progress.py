@@ -76,6 +76,7 @@ class Counters:
     kept: int = 0
     rejected: dict[str, int] = field(default_factory=dict)  # by "stage/reason": all that was not kept
     held: int = 0
+    paused: bool = False  # by `gristmill frontier pause`, the whole crawl
     domains: list[str] = field(default_factory=list)  # of the URLs that are leased now: politeness scopes, sorted
     archives: ArchiveCounters | None = None  # in a replay
     workers: list[WorkerCounters] = field(default_factory=list)  # of `gristmill work`, whose sums these counts are
@@ -153,7 +154,7 @@ class Progress:
         return (
             f"{verdicts}, {counters.held} on hold, "
             f"{counters.fetched} fetched, {counters.queued} queued, {counters.leased} leased, "
-            f"{self.rate():.1f} pages/s, {self._left.sentence()}{_in_short(counters.workers)}"
+            f"{self.rate():.1f} pages/s, {self._ahead(counters)}{_in_short(counters.workers)}"
         )
 
     def rate(self) -> float:
@@ -167,7 +168,7 @@ class Progress:
         spent = f"{received}{duration(now - self._started)}"
         lines: list[RenderableType] = [head, _dim(f"  so far    {spent}, {self.rate():.1f} pages/s")]
         if counters.archives is None:
-            lines.append(_dim(f"  ahead     {counters.queued:,} queued; {self._left.sentence()}"))
+            lines.append(_dim(f"  ahead     {counters.queued:,} queued; {self._ahead(counters)}"))
         rejected = counters.outcomes.rejected
         if reasons := sorted(rejected.items(), key=lambda item: (-item[1], item[0]))[:TOP_REASONS]:
             lines.append(_dim("  rejected  " + "   ".join(f"{name} {count:,}" for name, count in reasons)))
@@ -179,6 +180,9 @@ class Progress:
             more = ["…"] if len(counters.domains) > TOP_DOMAINS else []
             lines.append(_dim("  domains   " + ", ".join(counters.domains[:TOP_DOMAINS] + more)))
         return Group(*lines)
+
+    def _ahead(self, counters: Counters) -> str:
+        return "paused: `gristmill frontier resume` goes on" if counters.paused else self._left.sentence()
 
     def _archives(self, archives: ArchiveCounters) -> str:
         left = self._left.seconds()

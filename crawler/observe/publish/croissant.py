@@ -104,7 +104,9 @@ def _file_sets(found: Provenance, files: Files) -> Iterator[dict[str, Any]]:
             "@type": "cr:FileSet",
             "@id": _folder(found),
             "name": _folder(found),
-            "description": "the file with documents" if count == 1 else f"all {count:,} files with documents",
+            "description": "the file with documents"
+            if count == 1
+            else f"all {number_of(count, 'file')} with documents",
             "encodingFormat": encodings[0] if len(encodings) == 1 else encodings,
             "includes": [entry["path"] for entry in found.files],
         }

@@ -24,6 +24,11 @@ def drawn_shares(runs: list[Run], judged: Mapping[str, int]) -> dict[str, float]
     return dict(sorted(shares.items(), key=lambda item: (-item[1], item[0])))
 
 
+def drawn_per_cent(shares: Mapping[str, float]) -> dict[str, float]:
+    """The same as people read them: in per cent, with one decimal, without domains of which that leaves nothing."""
+    return {domain: found for domain, share in shares.items() if (found := round(100 * share, 1))}
+
+
 def missed_sentence(pages: int) -> str:
     """What is said of pages that nobody could draw."""
     whose = "its" if pages == 1 else "their"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from crawler.number import number_of
 from crawler.storage.files.accounts import BINS_AN_OCTAVE, length_from
 from crawler.storage.files.tally import SCORE_BINS
 
@@ -88,12 +89,15 @@ def _histogram(title: str, counts: Sequence[int], edges: Sequence[str], ticks: l
     most, place = max(counts), WIDTH / len(counts)
     bars = []
     for position, count in enumerate(counts):
-        height = HEIGHT * count / most
+        height = HEIGHT * count / (most or 1)
         label = f"{edges[position]} to {edges[position + 1]}: {count:,}"
         bars.append(Bar(f"{place * (position + _GAP / 2):.2f}", f"{HEIGHT - height:.2f}", f"{place * (1 - _GAP):.2f}",
                         f"{height:.2f}", label))  # fmt: skip
     fullest = counts.index(most)
-    label = f"{title}: {sum(counts):,} documents, most of them ({most:,}) from {edges[fullest]} to {edges[fullest + 1]}"
+    label = (
+        f"{title}: {number_of(sum(counts), 'document')}, most of them "
+        f"({most:,}) from {edges[fullest]} to {edges[fullest + 1]}"
+    )
     return Chart(title, f"{most:,}", label, ticks, [bar for bar in bars if bar.height != "0.00"])
 
 

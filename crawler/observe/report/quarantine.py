@@ -9,7 +9,10 @@ from crawler.statkeys import QUARANTINED, QUARANTINED_AT
 from crawler.storage.types import Run
 from crawler.times import rfc3339
 
-MEANING = "the same little on every page: those are in held/yield/; `gristmill quarantine --release DOMAIN` keeps them"
+MEANING = (
+    "pages of one kind say the same little since then, and wait in held/yield/: `gristmill quarantine` names the kind, "
+    "with --release DOMAIN it keeps them"
+)
 
 
 def quarantined_of(runs: Iterable[Run], releases: Mapping[str, str]) -> dict[str, float]:

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from crawler.dataset.registry.behind import refusals_of
 from crawler.document import DropReason, Reason
+from crawler.number import number_of
 from crawler.seeds import patterns
 from crawler.storage.files.accounts import took_request
 from crawler.storage.files.place import PAGES, SHARDS, Place
@@ -163,7 +164,7 @@ def _count(found: dict[tuple[str, str], Brought], record: dict[str, Any], *, kep
 def sampled(found: list[Brought], of: int) -> str:
     """What stands behind a title where not every request is looked at. of: those that the accounts have."""
     read = sum(row.requests for row in found)
-    return f", of {read:,} of {of:,} requests" if read < of else ""
+    return f", of {read:,} of {number_of(of, 'request')}" if read < of else ""
 
 
 def sections(found: list[Brought], of: int = 0) -> Iterator[tuple[str, RenderableType]]:

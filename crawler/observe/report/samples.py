@@ -11,6 +11,7 @@ from typing import Any
 
 from crawler.dataset.refused import Refusals
 from crawler.dataset.registry.behind import refusals_of
+from crawler.number import number_of
 from crawler.storage.files.place import REJECTED, SHARDS, Place
 from crawler.storage.files.shards import read_records
 
@@ -76,11 +77,12 @@ def _facts(record: Mapping[str, Any]) -> Iterator[str]:
         yield str(record["language"])
     if record.get("quality_score") is not None:
         yield f"quality {record['quality_score']:.2f}"
-    if record.get("word_count"):
-        yield f"{record['word_count']:,} words"
+    detail = str(record.get("detail") or "")
+    if (words := record.get("word_count")) and not detail.startswith(f"{words} word"):
+        yield number_of(words, "word")
     if record.get("license_tag"):
         yield str(record["license_tag"])
-    if record.get("detail"):
-        yield str(record["detail"])
-    if record.get("dup_of"):
-        yield f"like {record['dup_of']}"
+    if detail:
+        yield detail
+    if (like := record.get("dup_of")) and like not in detail:
+        yield f"like {like}"

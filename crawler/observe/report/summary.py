@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from crawler.dataset.annotations.listed import of_documents
 from crawler.dataset.growing import with_growing
+from crawler.dataset.refused import Refusals
+from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.verdicts import not_kept, stands_now, told_by, visited_again
 from crawler.document import DropReason, Reason
 from crawler.number import number_of
@@ -20,7 +22,7 @@ from crawler.observe.report.recrawl import Recrawl, recrawl_of
 from crawler.observe.report.spans import seconds_at_work
 from crawler.observe.standing import standing
 from crawler.quarantine.releases import releases_of
-from crawler.statkeys import RESPONSE_BYTES, RESPONSES, egress_of, left_out
+from crawler.statkeys import RESPONSE_BYTES, RESPONSES, egress_of, left_out, parked_of
 from crawler.storage.files.journal import PART
 from crawler.storage.files.place import ARCHIVE, FOLDERS, HELD, REJECTED, SHARDS, Place
 from crawler.storage.files.tally import SCORE_BINS
@@ -29,6 +31,8 @@ from crawler.storage.types import Entry, Manifest, Run
 WITHHELD = "Held for review, by language"
 UNCOVERED = "Kept without name redaction (PII_UNCOVERED): no model in PII_MODELS"
 """Titles of pages in languages that no model reads."""
+LATER, BARREN = "On hold: tried again by a later run", "On hold: a record for each kind of parked links"
+PARKED = "Links parked, by kind: pages like them brought nothing new"
 _MADE_OF = ("selected_from", "deduplicated_from", "merged_from", "judged_from")
 """Of a run that took its records from other corpora: it fetched nothing."""
 _BANDS = ((0, 10), (10, 16), (16, SCORE_BINS))
@@ -105,6 +109,7 @@ class Summary:
     withheld: int = 0  # pages in `held/`: they wait for a person
     withheld_languages: dict[str, int] = field(default_factory=dict)  # the same, by language
     quarantined: dict[str, float] = field(default_factory=dict)  # domains that gave far less text, and how much
+    parked: dict[str, int] = field(default_factory=dict)  # links that the latest run left parked, by shape, most first
     state: str = ""
     standing: str = ""
     unsealed: int = 0
@@ -113,6 +118,14 @@ class Summary:
     def judged(self) -> int:
         """Documents with a final verdict."""
         return self.kept + self.rejected + self.withheld
+
+    @property
+    def on_hold(self) -> dict[str, list[Verdicts]]:
+        """`holds` by what brings them back, under its title."""
+        found: dict[str, list[Verdicts]] = {}
+        for verdict in self.holds:
+            found.setdefault(BARREN if verdict.reason == DropReason.HOLD_BARREN else LATER, []).append(verdict)
+        return found
 
     @property
     def not_kept(self) -> str:
@@ -171,7 +184,8 @@ def summarise(corpus_dir: str, *, growing: bool = False) -> Summary:
     kept = [entry for entry in files if entry["kind"] == SHARDS]
     rejected = [entry for entry in files if entry["kind"] == REJECTED]
     waiting = [entry for entry in files if entry["kind"] == HELD]
-    out = _not_kept(place, manifest, rejected)
+    refused = refusals_of([place])
+    out = _not_kept(place, manifest, rejected, refused)
     counters = sum((Counter(run["counters"]) for run in runs), Counter[str]())
     return Summary(
         where=corpus_dir,
@@ -197,7 +211,7 @@ def summarise(corpus_dir: str, *, growing: bool = False) -> Summary:
         runs=len(runs),
         running=sum(run["ended"] is None for run in runs),
         workers=len({run["worker_id"] for run in runs}),
-        seconds=0.0 if any(run.keys() & set(_MADE_OF) for run in runs) else seconds_at_work(runs),
+        seconds=0.0 if any(run.keys() & set(_MADE_OF) for run in runs) else seconds_at_work(runs, files),
         fetched=_counted(runs, RESPONSES),
         fetched_bytes=_counted(runs, RESPONSE_BYTES),
         uncounted=sum(map(_is_uncounted, runs)),
@@ -209,18 +223,28 @@ def summarise(corpus_dir: str, *, growing: bool = False) -> Summary:
         left_out=left_out(counters),
         names_uncovered=_merged(kept, "names_uncovered"),
         page_types=_merged(kept, "page_types"),
-        drawn=drawn_shares(runs, Counter(_merged(kept, "domains")) + Counter(_merged(rejected, "domains"))),
+        drawn=_without(
+            drawn_shares(runs, Counter(_merged(kept, "domains")) + Counter(_merged(rejected, "domains"))), refused
+        ),
         not_drawn=missed(runs),
         proxies=egress_of(counters, "requests"),
         proxy_failures=egress_of(counters, "failures"),
         withheld=_total(waiting, "documents"),
         withheld_languages=_merged(waiting, "languages"),
         annotations=of_documents(files),
-        quarantined=quarantined_of(runs, releases_of(place)),
+        quarantined=_without(quarantined_of(runs, releases_of(place)), refused),
+        parked=_parked(runs),
         state=stands.state,
         standing=stands.sentence,
         unsealed=unsealed,
     )
+
+
+def _parked(runs: list[Run]) -> dict[str, int]:
+    """What the latest crawl that has ended left parked."""
+    crawls = [run for run in runs if run["ended"] and run.get("kind", "crawl") == "crawl"]
+    latest = max(crawls, key=lambda run: (run["ended"] or "", run["started"]), default=None)
+    return _most_first(Counter(parked_of(latest["counters"]))) if latest else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +258,16 @@ class _NotKept:
     domains: dict[str, int]
 
 
-def _not_kept(place: Place, manifest: Manifest, rejected: list[Entry]) -> _NotKept:
+def _without(shares: dict[str, float], refused: Refusals) -> dict[str, float]:
+    """Without domains that were withdrawn: nothing more is to be said of them."""
+    return {domain: share for domain, share in shares.items() if not refused.refusal(f"http://{domain}/")}
+
+
+def _not_kept(place: Place, manifest: Manifest, rejected: list[Entry], refused: Refusals) -> _NotKept:
     """By the manifest where each page has one record, else by reading the records."""
     runs = manifest["runs"]
     if visited_again(runs):
-        found, latest = not_kept(place, manifest), told_by(runs)
+        found, latest = not_kept(place, manifest, refused), told_by(runs)
         counts = Counter[str]()
         held = Counter[str]()
         domains = Counter[str]()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from rich.console import Console, RenderableType
@@ -16,10 +16,10 @@ from rich.text import Text
 from crawler.loading import program
 from crawler.number import duration, number_of, size
 from crawler.observe.report import quarantine
-from crawler.observe.report.browser import missed_sentence
+from crawler.observe.report.browser import drawn_per_cent, missed_sentence
 from crawler.observe.report.recrawl import Recrawl
 from crawler.observe.report.samples import Sample
-from crawler.observe.report.summary import UNCOVERED, WITHHELD, Summary, Verdicts
+from crawler.observe.report.summary import LATER, PARKED, UNCOVERED, WITHHELD, Summary, Verdicts
 
 BAR = 24
 TOP = 10
@@ -115,12 +115,13 @@ def _share(summary: Summary, console_width: int) -> Text:
 def _sections(summary: Summary, room: int) -> Iterable[tuple[str, RenderableType]]:
     if summary.rejections:
         yield "Rejected, in the order of the stages", _verdict_table(summary.rejections, "yellow", room)
-    if summary.holds:
-        yield "On hold: tried again by a later run", _verdict_table(summary.holds, "cyan", room)
+    for title, held in summary.on_hold.items():
+        yield title, _verdict_table(held, "cyan", room)
+    if summary.parked:
+        yield _title(PARKED, summary.parked), _count_table(summary.parked, "cyan", room)
     if summary.domains or summary.rejected_domains:
         yield _title("Domains", summary.domains | summary.rejected_domains), _domain_table(summary, room)
-    if summary.drawn:
-        shares = {domain: round(100 * share) for domain, share in summary.drawn.items()}
+    if shares := drawn_per_cent(summary.drawn):
         yield _title("Pages drawn in a browser, per cent", shares), _count_table(shares, "green", room)
     if summary.quarantined:
         yield "In quarantine", _quarantine(summary.quarantined)
@@ -175,7 +176,7 @@ def _quarantine(found: dict[str, float]) -> Text:
     return Text("\n".join([*lines, quarantine.MEANING]))
 
 
-def _count_table(counts: dict[str, int], colour: str, room: int) -> Table:
+def _count_table(counts: Mapping[str, float], colour: str, room: int) -> Table:
     table = table_of("left", "right", "left")
     most = max(counts.values())
     for name, count in list(counts.items())[:TOP]:
@@ -210,8 +211,12 @@ def _show_next_steps(summary: Summary, console: Console) -> None:
     ]
     if summary.withheld:
         steps.append(("decide on the held pages", f"{ours} dataset held list {where}"))
-    if summary.held:
-        steps.append((f"try the {_n(summary.held)} on hold", "the same crawl command again, later"))
+    if later := sum(verdict.count for verdict in summary.on_hold.get(LATER, ())):
+        steps.append((f"try the {_n(later)} on hold", "the same crawl command again, later"))
+    if summary.parked:
+        steps.append(
+            ("ask for what is parked", f"{ours} frontier requeue parked --out {where}, then the crawl command")
+        )
     console.print()
     console.print(Text("Next", style="bold"))
     for why, command in steps:
@@ -234,7 +239,7 @@ def table_of(*alignments: str) -> Table:
     return table
 
 
-def _title(name: str, counts: dict[str, int]) -> str:
+def _title(name: str, counts: Mapping[str, float]) -> str:
     return f"{name} ({TOP} of {_n(len(counts))})" if len(counts) > TOP else name
 
 
@@ -243,11 +248,11 @@ def bar_width(console_width: int) -> int:
     return max(6, min(BAR, console_width - 46))
 
 
-def bar(value: int, most: int, colour: str, room: int = BAR) -> Text:
+def bar(value: float, most: float, colour: str, room: int = BAR) -> Text:
     """A bar as long as `value` is of `most`, of at most `room` characters."""
     eighths = max(1 if value else 0, round(8 * room * value / most)) if most else 0
     return Text("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), colour)
 
 
-def _n(number: int) -> str:
+def _n(number: float) -> str:
     return f"{number:,}"

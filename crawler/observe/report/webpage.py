@@ -12,12 +12,13 @@ from crawler.observe.report import charts, quarantine
 from crawler.observe.report.accounts import Account, Books
 from crawler.observe.report.audit import Audit
 from crawler.observe.report.balance import Balance
+from crawler.observe.report.browser import drawn_per_cent
 from crawler.observe.report.charts import Chart
 from crawler.observe.report.duplicates import KINDS, Duplicates, curve_of
 from crawler.observe.report.figures import FIGURES
 from crawler.observe.report.requests import Brought, Domain, by_domain, sampled
 from crawler.observe.report.samples import Sample
-from crawler.observe.report.summary import UNCOVERED, WITHHELD, Summary
+from crawler.observe.report.summary import PARKED, UNCOVERED, WITHHELD, Summary
 
 _TOP = 30
 _ROWS = 8
@@ -73,8 +74,8 @@ class _Table:
     """Names with their counts; colour: a class of the style sheet."""
 
     title: str
-    rows: list[tuple[str, int]]
-    most: int
+    rows: Sequence[tuple[str, float]]
+    most: float
     colour: str
 
 
@@ -164,12 +165,13 @@ def _tables(summary: Summary) -> Iterator[_Table]:
         ("Personal data, redacted (documents)", summary.pii_types, "kept"),
         (WITHHELD, summary.withheld_languages, "not"),
         (UNCOVERED, summary.names_uncovered, "not"),
-        ("Pages drawn in a browser, per cent", {name: round(100 * s) for name, s in summary.drawn.items()}, "kept"),
+        ("Pages drawn in a browser, per cent", drawn_per_cent(summary.drawn), "kept"),
         (f"Page types, as the extractor classifies them{summary.unread_by_model(types)}", types, "kept"),
         (summary.annotated, summary.annotations, "kept"),
         ("Requests, by proxy", summary.proxies, "kept"),
         ("Times that a proxy did not serve", summary.proxy_failures, "not"),
         ("Links left out, counted on every page", summary.left_out, "not"),
+        (PARKED, summary.parked, "not"),
     ):
         if counts:
             more = f" ({_TOP} of {_n(len(counts))})" if len(counts) > _TOP else ""

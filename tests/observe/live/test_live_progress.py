@@ -30,6 +30,17 @@ def clock():
     return Clock()
 
 
+def test_a_paused_crawl_says_so_and_how_it_goes_on_in_place_of_the_time_left(clock):
+    stream = io.StringIO()
+    progress = Progress(Console(file=stream, width=80, force_terminal=True), clock=clock, live=True)
+    progress.start()
+    paused = Counters(queued=2_776, kept=9, paused=True)
+    progress.tick(paused)
+    progress.stop()
+    assert "2,776 queued; paused: `gristmill frontier resume` goes on" in stream.getvalue()
+    assert "paused: `gristmill frontier resume` goes on" in progress.line(paused)
+
+
 @pytest.mark.parametrize(
     ("level", "formatted"),
     [("INFO", "text"), ("WARNING", "text"), ("WARNING", "json"), ("ERROR", ""), ("CRITICAL", "")],

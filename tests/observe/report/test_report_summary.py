@@ -1,5 +1,6 @@
 """The summary comes from the folder alone, is true, readable and safe to open in a browser."""
 
+import dataclasses
 import io
 import re
 from pathlib import Path
@@ -9,15 +10,20 @@ import pytest
 from rich.console import Console
 
 from crawler.config import from_mapping
+from crawler.dataset.growing import unsealed_note
+from crawler.dataset.page import find_page
+from crawler.dataset.registry.behind import refusals_of
 from crawler.document import Document, Drop, DropReason
 from crawler.observe import write as report
-from crawler.observe.report import several, terminal
+from crawler.observe.report import charts, several, terminal
 from crawler.observe.report.spans import seconds_at_work
 from crawler.observe.report.summary import summarise
 from crawler.observe.report.webpage import page
-from crawler.statkeys import LEFT_ON_HOLD
+from crawler.operations.rewrite_report import tell_unsealed
+from crawler.statkeys import LEFT_ON_HOLD, PARKED
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
+from crawler.storage.files.place import Place
 from crawler.storage.files.records import record_of, rejection_of
 from tests.support.process import scrapy
 
@@ -83,6 +89,16 @@ def test_workers_side_by_side_count_their_time_once():
         return {"started": f"2026-01-01T00:00:{start:02d}Z", "ended": end and f"2026-01-01T00:00:{end:02d}Z"}
 
     assert seconds_at_work([run(0, 10), run(5, 20), run(30, 31), run(40, None)]) == 21
+
+
+def test_a_run_without_an_end_lasts_until_its_latest_record():
+    def run(start, end, worker):
+        ended = end and f"2026-01-01T00:00:{end:02d}Z"
+        return {"started": f"2026-01-01T00:00:{start:02d}Z", "ended": ended, "crawl_id": "c", "worker_id": worker}
+
+    at = "2026-01-01T00:00:50Z"
+    files = [{"writer": "c-w2", "last_crawled_at": at}]
+    assert seconds_at_work([run(0, 10, "w1"), run(5, None, "w2"), run(5, None, "w3")], files) == 50
 
 
 def test_the_terminal_shows_verdicts_reasons_places_and_next_steps(folder):
@@ -191,12 +207,70 @@ def test_no_line_but_a_command_is_wider_than_the_terminal(folder, width):
     assert f"scrapy report --html {folder}\n" in after  # a command is never broken
 
 
+def test_a_domain_of_which_next_to_no_page_was_drawn_breaks_no_report(folder):
+    summary = dataclasses.replace(summarise(folder), drawn={"a.test": 0.0008, "c.test": 0.0004})
+    assert re.search(r"Pages drawn in a browser, per cent\n +a\.test +0\.1 +█+ *\n\n", shown(summary))
+    assert "<td>a.test</td><td class=n>0.10</td>" in page(summary)
+    assert "c.test" not in page(summary) + shown(summary)
+
+
+def test_a_table_and_a_histogram_of_nothing_but_zeros_can_be_drawn(folder):
+    summary = dataclasses.replace(summarise(folder), left_out={"trap: calendar": 0})
+    assert "trap: calendar" in page(summary) and "trap: calendar" in shown(summary)
+    assert charts.scores("Quality score", {0: 0}).bars == []
+
+
+def test_what_is_parked_is_named_with_number_and_kind_and_the_way_that_brings_it_back(tmp_path):
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "c")}))
+    corpus.open()
+    corpus.keep(record_of(document(1)))
+    corpus.reject(rejection_of(document(2), Drop("frontier", DropReason.HOLD_BARREN, "35 links like this one")))
+    corpus.note({f"{PARKED}/a.test/tag/#": 35, f"{PARKED}/a.test (all other shapes)": 4})
+    corpus.close()
+    summary = summarise(str(tmp_path / "c"))
+    assert summary.parked == {"a.test/tag/#": 35, "a.test (all other shapes)": 4}
+    text = shown(summary)
+    assert re.search(r"Links parked, by kind: .*\n +a\.test/tag/# +35 +█+ *\n +a\.test \(all other shapes\) +4", text)
+    assert "On hold: a record for each kind of parked links" in text and "tried again by a later run" not in text
+    assert "the same crawl command again, later" not in text
+    assert re.search(r"ask for what is parked +.*frontier requeue parked --out .*/c, then the crawl command", text)
+    assert "<td>a.test/tag/#</td><td class=n>35</td>" in page(summary)
+
+
 def test_the_page_escapes_everything_and_loads_nothing(folder):
     found = report.read(folder, samples=5)
     html = page(found.summary, found.samples)
     assert "<script" not in html and "&lt;script&gt;" in html
     assert not re.search(r"""(src|href)\s*=(?!"#)|url\(|@import""", html)
     assert "a.test/7" in html and "noai (meta)" in html
+
+
+def test_a_sample_says_each_of_its_facts_once(tmp_path):
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "c")}))
+    corpus.open()
+    like = "https://a.test/1"
+    copy = document(2, dup_of=like, word_count=60)
+    corpus.reject(rejection_of(copy, Drop("near", DropReason.NEAR_DUPLICATE, f"0.81 like {like}")))
+    corpus.reject(rejection_of(document(3, word_count=9), Drop("x", DropReason.TOO_SHORT, "9 words, needs 50")))
+    corpus.close()
+    facts = {sample.url[-1]: sample.facts for sample in report.read(str(tmp_path / "c"), samples=5).samples}
+    assert facts == {"2": f"60 words · 0.81 like {like}", "3": "9 words, needs 50"}
+
+
+def test_what_is_not_sealed_yet_is_said_where_only_sealed_files_are_read(tmp_path, capsys):
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "c")}))
+    corpus.open()
+    place = Place(str(tmp_path / "c"))
+    tell_unsealed(place)
+    corpus.keep(record_of(document(1)))
+    corpus.commit()
+    said = "1 file in progress not counted: it is sealed when the crawl ends, or when full"
+    tell_unsealed(place)
+    assert capsys.readouterr().err == f"{said}\n"
+    with pytest.raises(StorageError, match=f"no record of https://a.test/1; .*; {said}"):
+        find_page(place, "https://a.test/1", refusals_of([place]))
+    corpus.close()
+    assert unsealed_note(place) == ""
 
 
 def test_samples_are_the_same_every_time_and_show_text_only_where_it_is_written(folder):
