@@ -144,7 +144,7 @@ class Transcription:
                 rows.append(self._row(record, said))
                 tell()
                 now = time.monotonic()
-                if now - last > min(EVERY_SECONDS, max(FIRST_SECONDS, SHARE * (now - began))):
+                if now - last > waits(now - began):
                     self._write(rows, began)
                     last = now
         finally:
@@ -300,6 +300,11 @@ class Transcription:
         self.done.duplicates += sum(bool(row["dup_of"]) for row in rows)
         self.done.version = written.version
         rows.clear()
+
+
+def waits(taken: float) -> float:
+    """Seconds that rows of a call may wait which has taken so many."""
+    return min(EVERY_SECONDS, max(FIRST_SECONDS, SHARE * taken))
 
 
 def _result(future: Future[Printed]) -> Printed:
