@@ -62,8 +62,9 @@ COLUMNS = {
 _KINDS = {name: kind for name, (kind, _) in COLUMNS.items()}
 EXTRACTOR = "transcribe"
 """What the stages are told has produced the text."""
-EVERY_SECONDS = 600.0
-"""How long rows may wait until they are written: what a call that is killed loses."""
+EVERY_SECONDS, FIRST_SECONDS, SHARE = 600.0, 30.0, 0.1
+"""How long rows may wait until they are written, which is what a call that is killed loses: at most, at least, and as a
+share of the seconds that the call has taken. Each time is a version of the corpus."""
 _AFTER = tuple(name for name in STAGES if name not in READING)
 IN_A_ROW = 10
 """Failures of a program, and nothing else, after which it is not asked further."""
@@ -142,9 +143,10 @@ class Transcription:
             for record, said in self._read():
                 rows.append(self._row(record, said))
                 tell()
-                if time.monotonic() - last > EVERY_SECONDS:
+                now = time.monotonic()
+                if now - last > waits(now - began):
                     self._write(rows, began)
-                    last = time.monotonic()
+                    last = now
         finally:
             self._write(rows, began)
         return self.done
@@ -298,6 +300,11 @@ class Transcription:
         self.done.duplicates += sum(bool(row["dup_of"]) for row in rows)
         self.done.version = written.version
         rows.clear()
+
+
+def waits(taken: float) -> float:
+    """Seconds that rows of a call may wait which has taken so many."""
+    return min(EVERY_SECONDS, max(FIRST_SECONDS, SHARE * taken))
 
 
 def _result(future: Future[Printed]) -> Printed:

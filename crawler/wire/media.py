@@ -74,7 +74,10 @@ _RTF = re.compile(rb"\s{0,64}\{\\rtf\d?")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _MAIL_STARTS = re.compile(rb"\s{0,64}(?:From |[!-9;-~]{1,76}:)")
 _FIELD = re.compile(rb"From [^\r\n]{1,200}|[!-9;-~]{1,76}:.*|[ \t].*")
-_OF_MAILS = ({b"mime-version", b"content-type"}, {b"message-id", b"from"}, {b"received", b"from"})
+_OF_MAILS = (
+    {b"mime-version", b"content-type"}, {b"message-id", b"from"}, {b"received", b"from"},
+    {b"from", b"date", b"subject"},
+)  # fmt: skip
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 

@@ -21,7 +21,7 @@ from crawler.dataset.program import Program
 from crawler.dataset.query import query
 from crawler.dataset.rewrite import records_in, rewrite
 from crawler.dataset.select import Selection, condition_of, select
-from crawler.dataset.transcribe import Transcription, Wanted
+from crawler.dataset.transcribe import Transcription, Wanted, waits
 from crawler.dataset.verify import verify
 from crawler.dataset.versions import Cause
 from crawler.document import Document, Drop, DropReason, Exchange
@@ -330,3 +330,7 @@ def test_a_program_that_fails_at_everything_is_given_no_more(scans):
 def test_a_command_that_cannot_work_is_refused_before_anything_is_read(command):
     with pytest.raises(InputError, match="--command"):
         Program(command)
+
+
+def test_rows_wait_for_a_tenth_of_the_time_that_a_call_has_taken_and_ten_minutes_at_most():
+    assert [waits(taken) for taken in (0, 100, 1_000, 100_000)] == [30, 30, 100, 600]

@@ -73,6 +73,7 @@ def test_what_is_refused_by_its_type_alone_is_refused_whatever_its_bytes_say(dec
         ("message/rfc822", b"Subject: x\n\nwords", "mail"),
         ("text/plain", b"MIME-Version: 1.0\nSubject: x\nContent-Type: text/plain\n\nwords", "mail"),
         ("", b"From ada Mon May  1 12:00:00 2023\nFrom: ada\nDate: x\nSubject: y\n\nwords", "mail"),
+        ("text/plain", b"Date: x\nFrom: ada\nSubject: y\nAbstract: long\n words\n\nwords", "mail"),
         ("text/plain", b"Name: Ada\nDate: May\nFrom: Lamar\n\nA form that was filled in.", "text"),
         ("text/plain", b"Message-ID is a field.\nFrom: is another\nDate: too\n\nwords", "text"),
         ("multipart/byteranges", b"words", None),

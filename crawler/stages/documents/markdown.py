@@ -22,6 +22,11 @@ _ITEM = re.compile(r"[ \t]{0,40}(?:([-*+])|(\d{1,9}[.)]))[ \t]{1,4}(?=\S)")
 _QUOTE = re.compile(r" {0,3}>[ \t]?")
 _DELIMITER = re.compile(r" {0,3}\|?[ \t]*:?-{1,200}:?[ \t]*(?:\|[ \t]*:?-{1,200}:?[ \t]*){0,200}\|?[ \t]*$")
 _DEFINITION = re.compile(r" {0,3}\[(?!\^)([^\]\n]{1,200})\]:[ \t]*<?([^\s>]{1,2000})>?")
+_ATTRIBUTE = r"(?:[#.][\w:.-]{1,80}|[\w-]{1,40}=(?:\"[^\"\n]{0,300}\"|[^\s\"{}]{1,200}))"
+_ATTRIBUTES = re.compile(
+    rf"[ \t]{{0,4}}\{{:?[ \t]{{0,4}}{_ATTRIBUTE}(?:[ \t]{{1,4}}{_ATTRIBUTE}){{0,20}}[ \t]{{0,4}}\}}"
+)
+"""Of a heading, a link or a paragraph, as pandoc and kramdown write them."""
 _NOTE = re.compile(r" {0,3}\[\^[^\]\s]{1,100}\]:[ \t]+")
 _NOTE_SIGN = re.compile(r"\[\^[^\]\s]{1,100}\]")
 _COMMENT = re.compile(r" {0,3}<!--")
@@ -201,7 +206,7 @@ def inline(text: str, state: _State) -> str:
 
     text = _CODE.sub(lambda found: kept.keep(found[2]), text.replace("\ue000", "").replace("\ue001", ""))
     text = _LINK.sub(link, _IMAGE.sub("", _NOTE_SIGN.sub("", text)))
-    text = _REFERENCE.sub(reference, text)
+    text = _ATTRIBUTES.sub("", _REFERENCE.sub(reference, text))
     text = _AUTOMATIC.sub(lambda found: state.links.setdefault(found[1]) or found[1], text)
     text = _TAG.sub("", text)
     for pattern in (_INNER, _STRONG, _STRONG):

@@ -23,8 +23,9 @@ from mwparserfromhell.parser import ParserError
 
 from crawler.stages.documents.model import Block, Content, Facts, UnreadableError
 from crawler.stages.documents.packed import local, root_of
+from crawler.stages.text.shifted import lowered, raised
 
-READER = f"mediawiki-1+mwparserfromhell-{mwparserfromhell.__version__}"
+READER = f"mediawiki-2+mwparserfromhell-{mwparserfromhell.__version__}"
 FILE, CATEGORY = "6", "14"
 """Numbers of the namespaces whose links are no words of the text (https://www.mediawiki.org/wiki/Help:Namespaces)."""
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -47,6 +48,7 @@ _LEFT_OUT = {
 _CODE = frozenset({"pre", "syntaxhighlight", "source"})
 _QUOTES = frozenset({"blockquote", "poem"})
 _BLOCKS = frozenset({"p", "div", "center", "ul", "ol", "dl", "section", "h1", "h2", "h3", "h4", "h5", "h6"})
+_SHIFTS = {"sup": raised, "sub": lowered}
 _SWITCH = re.compile(r"__[^\W\d_]{2,40}(?:_[^\W\d_]{2,40}){0,4}__")
 _BLANK, _LINE_END = re.compile(r"\n[ \t]*\n"), re.compile(r"\n")
 _GONE = "\ue002"
@@ -193,6 +195,12 @@ class _Writer:
             self.close()
             self._within(node)
             self.close()
+        else:
+            self._phrase(node, name)
+
+    def _phrase(self, node: Any, name: str) -> None:
+        if name in _SHIFTS:
+            self.line.append(_SHIFTS[name](self._flat(node.contents)))
         else:
             self._within(node)
 

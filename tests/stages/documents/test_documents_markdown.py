@@ -122,3 +122,10 @@ def test_notes_come_in_and_comments_badges_and_labels_with_code_stay_out():
         ("footnote", "By weight."),
     ]
     assert found.links == ["https://mills.test/b", "https://b.test"]
+
+
+def test_attributes_of_headings_and_links_are_no_words_and_braces_are():
+    text = (
+        '## The wheel {#wheel .big}\n\nA [mill](https://m.test){target="_blank" rel=x} of {1, 2} and {name}.\n{: .n}\n'
+    )
+    assert [block.text for block in read_markdown(text).blocks] == ["The wheel", "A mill of {1, 2} and {name}."]

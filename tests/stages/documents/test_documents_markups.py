@@ -395,8 +395,8 @@ def test_a_paper_keeps_exponents_numbers_and_floats_and_has_the_day_that_is_whol
 def test_an_item_of_an_edition_keeps_words_that_stand_in_elements_beside_lists():
     body = (
         '<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><list rend="numbered"><item><hi>Announce it</hi></item>'
-        "<item><hi>Merge</hi> it: <list><item>one</item><item>two</item></list> then rest</item></list></body>"
-        "</text></TEI>"
+        "<item><hi>Merge</hi> it: <list><item>one</item><item>two</item></list> then rest</item></list></body></text>"
+        "</TEI>"
     )
     _, content = read_paper(body.encode(), "tei")
     assert [block.text for block in content.blocks] == [

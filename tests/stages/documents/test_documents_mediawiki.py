@@ -132,3 +132,8 @@ def test_what_is_no_page_of_wikitext_is_refused_with_a_sentence(body: bytes, rea
     doc = Document(url="https://wiki.example/wiki/A", html=body, content_type="application/xml")
     found = FileReader(DocumentsConfig(), seconds=5, max_links=10)(doc, "mediawiki")
     assert isinstance(found, Drop) and reason in found.detail
+
+
+def test_exponents_and_indexes_stand_as_such() -> None:
+    text = "H<sub>2</sub>O at 10<sup>3</sup> m, on the 1<sup>st</sup>"
+    assert lines(text) == [("paragraph", "H₂O at 10³ m, on the 1st")]
