@@ -24,7 +24,7 @@ from crawler.dataset.versions import Cause
 from crawler.document import DropReason
 from crawler.observe.publish import eu_summary
 from crawler.observe.publish.provenance import gather
-from crawler.operations import exclude, registry
+from crawler.operations import annotate, exclude, registry
 from crawler.operations.declared import WrongCall
 from crawler.problems import InputError
 from crawler.storage.files.place import Place
@@ -343,6 +343,25 @@ def test_an_address_that_leads_to_one_with_the_words_goes_with_it(corpus):
     more.add(f"{SITE}/aq", "", reason=DropReason.REDIRECTED, detail=f"{SITE}/ada-quillfeather", html="")
     more.close()
     assert set(remove(corpus, "--containing", NAME)["pages"]) == {PERSON, f"{SITE}/aq"}
+
+
+def test_what_was_said_of_a_page_in_an_annotation_is_searched_and_goes_with_it(corpus, tmp_path):
+    (record,) = (each for each in corpus.records() if each["url"] == f"{SITE}/other")
+    row = {"canonical_url": record["url"], "doc_id": record["doc_id"], "gist": f"A portrait of {NAME}."}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    given = (
+        "--name",
+        "gists",
+        "--file",
+        tmp_path / "rows.jsonl",
+        "--kind",
+        "summary",
+        "--meaning",
+        "gist=what it says",
+    )
+    assert answer_of(annotate.WORK, corpus.path, *given).code == 0
+    assert set(remove(corpus, "--containing", NAME)["pages"]) == {PERSON, f"{SITE}/other"}
+    assert NAME.encode() not in everything(corpus.path)
 
 
 def test_words_may_be_narrowed_to_a_domain(corpus):
