@@ -70,8 +70,8 @@ NO_CONTACT_REFUSED = "policy/no_contact"  # requests off this machine that were 
 NO_CONTACT_HOSTS = "policy/no_contact_hosts"  # some of the hosts
 
 # Second runs and replays.
-RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, moved, decayed, refused, withdrawn, failed,
-#                       not_sent_bytes, not_parsed, waiting, next_at
+RECRAWL = "recrawl/"  # followed by due, new, changed, unchanged, gone, moved, decayed, opted_out, refused, withdrawn,
+#                       failed, not_sent_bytes, not_parsed, waiting, next_at
 RECRAWL_DUE = f"{RECRAWL}due"
 RECRAWL_WAITING = f"{RECRAWL}waiting"
 RECRAWL_NEXT_AT = f"{RECRAWL}next_at"
@@ -82,7 +82,7 @@ UNREAD_ARCHIVES_SAID = f"{REPLAY}archives_unread_said"  # a few of them, as sent
 PASSED_OVER = f"{REPLAY}skipped/files"  # of the place: no archives by their names
 PASSED_OVER_NAMES = f"{REPLAY}skipped_names"  # a few of them
 REPLACING = (
-    *(f"{RECRAWL}{noun}" for noun in ("changed", "gone", "moved", "decayed", "refused", "withdrawn")),
+    *(f"{RECRAWL}{noun}" for noun in ("changed", "gone", "moved", "decayed", "opted_out", "refused", "withdrawn")),
     f"{REPLAY}later_versions",
 )
 """Runs with one of these may have replaced records of the corpus."""

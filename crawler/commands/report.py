@@ -221,14 +221,18 @@ class Command(ProjectCommand, ScrapyCommand):
         from crawler.observe.dossier import webpage
         from crawler.observe.dossier.gather import Question, gather
         from crawler.operations.common import reading
+        from crawler.seeds.seed_file import not_a_url
         from crawler.storage.files.place import Place
         from crawler.times import rfc3339
+        from crawler.urls.canonicalize import canonicalize
 
         if not opts.out:
             raise UsageError("--out is missing: the file for the page, outside the corpus")
         person = sys.stdin.readline().strip() if opts.person == "-" else opts.person
         if opts.person == "-" and not person:
             raise UsageError("--person -: standard input has no name on its first line")
+        if opts.url and canonicalize(opts.url) is None:
+            raise UsageError(f"--url: {not_a_url(opts.url.strip())}")
         place, path = Place(corpus_dir), Path(opts.out)
         webpage.check_outside(place, path)
         try:

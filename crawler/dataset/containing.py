@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from urllib.parse import unquote_plus, urlsplit
 
+from crawler.dataset.annotations.tables import KEYS, annotation_files, name_of, read_table
 from crawler.dataset.pages import page_name, redirect_of
 from crawler.dataset.raw_text import readings
 from crawler.dataset.registry.behind import refusals_of
 from crawler.dataset.rewrite import read_files
 from crawler.dataset.words import Passage, Words, plain
+from crawler.document import DropReason
 from crawler.number import number_of
 from crawler.storage.archive.reader import ArchivedResponse, ReadProblem, read_archive
 from crawler.storage.files.place import ANNOTATIONS, ARCHIVE, REPLACED, SHARDS, Place
@@ -121,13 +123,11 @@ def containing(
         found.add(page_name(record), folder, in_address := _in_addresses(wanted, record))
         if _look(found, wanted, record, folder) or in_address:
             found.beside.add(folder)
-    for entry in read_files(place, (ARCHIVE,)):
+    _look_into_archives(found, wanted, place, progress)
+    for entry in annotation_files(place.manifest()["files"]):
         progress(entry["path"])
-        for page in _pages(place.path_of(entry["path"]), found.problems):
-            name = canonicalize(page.url, routes=True) or page.url
-            for body, declared in _bodies(page):
-                unread = partial(found.unread.setdefault, name)
-                found.add(name, "archive", _first(wanted, readings(body, declared, unread)))
+        for row in read_table(place, entry["path"]):
+            _look_into_row(found, wanted, row, f"annotation {name_of(entry['path'])}")
     return found
 
 
@@ -140,6 +140,24 @@ def _look(found: Found, wanted: Words, record: Record, kind: str) -> bool:
         found.add(name, "title" if is_title else kind, passages := wanted.passages(plain(text)))
         has = has or bool(passages)
     return has
+
+
+def _look_into_archives(found: Found, wanted: Words, place: Place, progress: Callable[[str], object]) -> None:
+    for entry in read_files(place, (ARCHIVE,)):
+        progress(entry["path"])
+        for page in _pages(place.path_of(entry["path"]), found.problems):
+            name = canonicalize(page.url, routes=True) or page.url
+            for body, declared in _bodies(page):
+                unread = partial(found.unread.setdefault, name)
+                found.add(name, "archive", _first(wanted, readings(body, declared, unread)))
+
+
+def _look_into_row(found: Found, wanted: Words, row: Record, kind: str) -> None:
+    """A row of an annotation: a judgement, or the text of a scan, which has been read then."""
+    texts = [_words(value) for name, value in row.items() if name not in KEYS and isinstance(value, str | list)]
+    found.add(row["canonical_url"], kind, wanted.passages(plain("\n".join(texts))))
+    if row.get("text") and found.unread.get(row["canonical_url"], "").startswith(DropReason.NEEDS_OCR):
+        del found.unread[row["canonical_url"]]
 
 
 def _in_addresses(wanted: Words, record: Record) -> list[Passage]:

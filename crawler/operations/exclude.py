@@ -8,7 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from crawler.dataset.entries import entries_in
 from crawler.dataset.exclude import Wish, Withdrawn, find, is_begun, mistyped, refusals_after, undo, unknown, withdraw
@@ -78,14 +78,6 @@ def exclude(opts: argparse.Namespace, load: Load) -> Answer:
     return Answer(facts, lines, problems + [problem for each in wishes for problem in each.problems])
 
 
-class _Going(NamedTuple):
-    """What is to go, and which derived folders have it, too."""
-
-    wish: Wish
-    found: Concerned
-    derived: Trace
-
-
 def _exclude(
     config: Config,
     place: Place,
@@ -111,8 +103,8 @@ def _exclude(
             return Answer(problems=problems)
         if found.nothing and not (wish.refused or wish.urls):
             return _finish(config, place)
-    going = _Going(wish, found, _derived(place, wish, found))
-    sys.stdout.write(announce(found, place.url, pages=where, derived=going.derived.holdings))
+    derived = [] if opts.yes else _derived(place, wish, found).holdings  # they are looked into when it is done
+    sys.stdout.write(announce(found, place.url, pages=where, derived=derived))
     leads = sorted((wanted.ends or {}).items())
     sys.stdout.writelines(f"  {url} leads to {end}, which goes, too\n" for url, end in leads)
     pictures = _images_among(place, found.unknown)
@@ -122,14 +114,14 @@ def _exclude(
     sys.stdout.writelines(f"  {line}\n" for line in [*_home_pages(wish), *unknown(found, _known(place, found.unknown))])
     if not (opts.yes or agreed("Delete them?")):
         return Answer(problems=["nothing was changed; add --yes to do it"])
-    return _do(config, place, going, entries)
+    return _do(config, place, wish, entries)
 
 
-def _do(config: Config, place: Place, going: _Going, entries: list[AllowlistEntry] | None) -> Answer:
+def _do(config: Config, place: Place, wish: Wish, entries: list[AllowlistEntry] | None) -> Answer:
     from crawler.dataset.registry.holdings import derived_that_hold
     from crawler.dedup.index import DedupError
 
-    done = withdraw(place, going.wish, now=time.time())
+    done = withdraw(place, wish, now=time.time())
     left = leave_images(place, config, now=time.time())
     with reading() as progress:
         rest = derived_that_hold(place, progress=lambda folder: progress(f"reading {folder}"))

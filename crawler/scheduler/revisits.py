@@ -90,8 +90,13 @@ class Revisits:
         self._stats.inc_value(RECRAWL + name, n)
 
 
-_REFUSED = (DropReason.OPTOUT, DropReason.ROBOTS_DISALLOWED, DropReason.ACCESS_DENIED)
-"""The site says no by now."""
+_NOES = {
+    DropReason.OPTOUT: "opted_out",
+    DropReason.ROBOTS_DISALLOWED: "refused",
+    DropReason.ACCESS_DENIED: "refused",
+    DropReason.WITHDRAWN: "withdrawn",
+}
+"""Somebody says no by now."""
 
 
 def _kind_of(previous: Visit | None, doc: Document) -> str:
@@ -101,7 +106,6 @@ def _kind_of(previous: Visit | None, doc: Document) -> str:
         return "new"
     if not is_changed(previous, doc):
         return "unchanged"
-    reason = doc.verdict.reason if doc.verdict is not None else None
-    if reason in _REFUSED:
-        return "refused"
-    return reason.value if reason is not None and (reason.ends or reason is DropReason.WITHDRAWN) else "changed"
+    if doc.verdict is None:
+        return "changed"
+    return _NOES.get(doc.verdict.reason) or (doc.verdict.reason.value if doc.verdict.reason.ends else "changed")

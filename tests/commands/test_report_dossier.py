@@ -224,6 +224,7 @@ def test_what_is_unknown_says_so(asked):
         (["--domain", "example.org", "--url", "https://example.org/1", "--out", "p.html"], 2, "cannot be combined"),
         (["--person", "Ada", "--html", "--out", "p.html"], 2, "cannot be combined"),
         (["--person", "", "--out", "p.html"], 2, "--person is empty"),
+        (["--url", "example.org/1", "--out", "p.html"], 2, "did you mean 'https://example.org/1'"),
         (["--person", "…", "--out", "none/p.html"], 1, "cannot be written"),
         (["--out", "p.html"], 2, "--out goes with"),
     ],

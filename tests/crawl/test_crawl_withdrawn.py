@@ -194,8 +194,8 @@ def test_a_recrawl_counts_withdrawn_pages_and_those_that_their_site_refuses_by_n
     web.pages[f"{HOST}/b"] = web.pages[f"{HOST}/b"].replace(b"<title>", b'<meta name="robots" content="noai"><title>')
     run(crawl, RECRAWL=1)
     found = recrawl_of(Place(str(crawl.folder)).manifest()["runs"])
-    assert found is not None and (found.new, found.changed, found.refused, found.withdrawn) == (0, 0, 1, 1)
-    assert found.findings().endswith("0 decayed, 1 refused by the site, 1 withdrawn")
+    assert found is not None and (found.new, found.changed, found.opted_out, found.withdrawn) == (0, 0, 1, 1)
+    assert found.findings().endswith("0 decayed, 1 opted out, 1 withdrawn")
     assert kept(crawl) == set()  # so the next version was made
 
 

@@ -288,7 +288,7 @@ def test_the_summary_of_a_second_run_counts_what_was_new_changed_unchanged_and_g
     said = " ".join(story.runs[1].out.split())
     assert (
         f"2 new, {counters['recrawl/changed']} changed, {unchanged + 1} unchanged, 2 gone, 0 moved, 0 decayed, "
-        "1 refused by the site, 1 failed" in said
+        "1 opted out, 1 failed" in said
     )
 
 

@@ -25,6 +25,7 @@ class Recrawl:
     gone: int = 0
     moved: int = 0
     decayed: int = 0
+    opted_out: int = 0
     refused: int = 0
     withdrawn: int = 0
     failed: int = 0
@@ -41,8 +42,22 @@ class Recrawl:
             return "nothing was due"
         found = f"{self.new:,} new, {self.changed:,} changed, {self.unchanged:,} unchanged, {self.gone:,} gone, "
         found += f"{self.moved:,} moved, {self.decayed:,} decayed"
-        others = {"refused by the site": self.refused, "withdrawn": self.withdrawn, "failed": self.failed}
+        others = {
+            "opted out": self.opted_out,
+            "refused by the site": self.refused,
+            "withdrawn": self.withdrawn,
+            "failed": self.failed,
+        }
         return found + "".join(f", {count:,} {what}" for what, count in others.items() if count)
+
+    def left(self) -> str:
+        """What stays of pages to which their site says no by now, so that they are no documents any more; else empty.
+
+        A page that opted out was withdrawn.
+        """
+        if not self.refused:
+            return ""
+        return "older texts and raw pages of those refused by the site stay until `dataset exclude` withdraws them"
 
     def outlook(self) -> str:
         """What comes next; empty where nothing waits."""

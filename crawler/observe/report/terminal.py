@@ -98,6 +98,8 @@ def _recrawl(latest: Recrawl) -> Text:
         parts.append(f"{latest.not_parsed:,} not parsed again: about {latest.saved_cpu_ms / 1000:,.1f} s CPU saved")
     if outlook := latest.outlook():
         parts.append(outlook)
+    if left := latest.left():
+        parts.append(left)
     return Text.assemble(("This run  ", "bold"), ("; ".join(parts), "dim"))
 
 
@@ -209,6 +211,8 @@ def _show_next_steps(summary: Summary, console: Console) -> None:
         ("histograms, for a browser", f"{ours} report --html {where}"),
         ("check every hash and line", f"{ours} dataset verify {where}"),
     ]
+    if summary.recrawl is not None and summary.recrawl.opted_out:
+        steps.append(("who still has what opted out", f"{ours} dataset lineage --withdrawn {where}"))
     if summary.withheld:
         steps.append(("decide on the held pages", f"{ours} dataset held list {where}"))
     if later := sum(verdict.count for verdict in summary.on_hold.get(LATER, ())):

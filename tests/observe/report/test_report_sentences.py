@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from html import unescape
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -15,6 +16,7 @@ from crawler.config import from_mapping
 from crawler.observe import write as report
 from crawler.observe.reasons import meaning
 from crawler.observe.report import balance, duplicates, requests, terminal
+from crawler.observe.report.recrawl import recrawl_of
 from tests.observe.report.conftest import COUNTERS
 from tests.support.places import PROJECT
 
@@ -239,3 +241,19 @@ def test_each_row_of_the_page_has_its_check_in_the_same_order():
 def test_the_sentence_is_there_with_the_number_of_the_records(told, row, says):
     for text, sentence in says(told):
         assert sentence in text, (row, sentence)
+
+
+def test_a_second_run_says_what_stays_of_pages_that_their_site_refuses_by_now_and_who_may_have_the_others():
+    def said(**counters):
+        run = {"counters": {f"recrawl/{name}": count for name, count in {"due": 4, **counters}.items()}}
+        summary = SimpleNamespace(where="a corpus", recrawl=recrawl_of([run]), folders=[SimpleNamespace(documents=1)])
+        console = Console(file=io.StringIO(), width=240, color_system=None)
+        console.print(terminal._recrawl(summary.recrawl))
+        terminal._show_next_steps(SimpleNamespace(**vars(summary), withheld=0, held=0), console)
+        return " ".join(console.file.getvalue().split())
+
+    refused, opted_out = said(refused=2), said(opted_out=1)
+    assert "2 refused by the site; older texts and raw pages of those refused by the site stay until" in refused
+    assert "lineage" not in refused
+    assert "1 opted out" in opted_out and "older texts" not in opted_out
+    assert "dataset lineage --withdrawn 'a corpus'" in opted_out
