@@ -12,7 +12,8 @@ from typing import Literal
 from crawler.frontier.model import Mode
 from crawler.frontier.overview import Overview
 from crawler.number import number_of
-from crawler.statkeys import LEFT_ON_HOLD, WAITING
+from crawler.spiders.behind import finished_records
+from crawler.statkeys import LEFT_ON_HOLD, MISSED_SITEMAPS, SITEMAPS, SITEMAPS_UNCHANGED, WAITING
 from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import LEDGERS, PAGES, Place
@@ -25,6 +26,7 @@ _UNSEALED = "its files are not sealed yet: the same crawl command seals them and
 _AGAIN = "the same crawl command continues"
 _MADE = {"replay": "The replay", "select": "The selection", "dedup": "The removal of duplicates", "merge": "The merge"}
 _NAMES = 3
+_SITEMAP_FILES = (SITEMAPS, SITEMAPS_UNCHANGED, MISSED_SITEMAPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,12 @@ def _left_on_hold(runs: list[Run], latest: Run) -> int | None:
         and (run["ended"] or "") >= latest["started"]
     ]
     return told[-1] if told else None
+
+
+def accounted(manifest: Manifest) -> int:
+    """How many finished URLs a corpus knows of: its records that are final, and sitemap files, which leave none."""
+    read = sum(run["counters"].get(name, 0) for run in manifest["runs"] for name in _SITEMAP_FILES)
+    return read + finished_records(manifest["files"])
 
 
 def standing_of(view: Overview) -> Standing:

@@ -50,25 +50,37 @@ def _status(opts: argparse.Namespace, load: Load) -> Answer:
     """Raises: ConfigError, FrontierError, ActionError."""
     config = load()
     view = status(config, opts.domain, opts.top if opts.top is not None else 0 if opts.json else ROWS)
-    stands = _standing(config, view)
-    facts = view.as_json() | {"state": stands.state, "standing": stands.sentence}
-    return Answer(facts, [render(view, one=bool(opts.domain), said=stands.sentence)])
+    stands, recorded = _standing(config, view)
+    facts = view.as_json() | {"state": stands.state, "standing": stands.sentence, "recorded": recorded}
+    said = stands.sentence
+    finished = view.counts.done + view.counts.dead
+    if recorded is not None and not view.workers and recorded < finished:
+        said += (
+            f" {recorded:,} of the {finished:,} finished are recorded in {config.crawl.corpus_dir}: "
+            "other machines have the rest, or one was lost with its folder."
+        )
+    return Answer(facts, [render(view, one=bool(opts.domain), said=said)])
 
 
-def _standing(config: Config, view: Overview) -> Standing:
-    """By the corpus too, where it is a folder here; who looks after a frontier need not have the keys of a store."""
-    from crawler.observe.standing import standing, standing_of
+def _standing(config: Config, view: Overview) -> tuple[Standing, int | None]:
+    """By the corpus too, where it is a folder here; who looks after a frontier need not have the keys of a store.
+
+    With it how many done URLs this folder accounts for, None where it is no corpus of the crawl.
+    """
+    from crawler.observe.standing import accounted, standing, standing_of
     from crawler.storage.files.errors import StorageError
     from crawler.storage.files.place import Place
 
     if "://" in config.crawl.corpus_dir:
-        return standing_of(view)
+        return standing_of(view), None
     try:
         place = Place(config.crawl.corpus_dir)
         manifest = place.manifest()
     except StorageError:
-        return standing_of(view)
-    return standing(place, manifest, view) if view.crawl in manifest["crawls"] else standing_of(view)
+        return standing_of(view), None
+    if view.crawl not in manifest["crawls"]:
+        return standing_of(view), None
+    return standing(place, manifest, view), accounted(manifest)
 
 
 def _requeue(opts: argparse.Namespace, load: Load) -> Answer:
@@ -131,6 +143,10 @@ _STATUS: Fields = {
     "crawls": ("list of object", "other crawls on this server: name, workers that show signs of life"),
     "state": ("string", "empty, running, cut_off, stopped, ended or finished"),
     "standing": ("string", "the same as a sentence, which report and explore say, too"),
+    "recorded": (
+        "integer or null",
+        "URLs that this CORPUS_DIR has records of, with sitemap files; null: it is no corpus of the crawl",
+    ),
     "hosts": ("integer", "domains with URLs"),
     "parked": ("integer", "fetched URLs that wait for their next visit"),
     "next_visit_in": ("number or null", "seconds until the first of them is due"),

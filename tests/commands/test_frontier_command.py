@@ -15,8 +15,10 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
 from crawler.frontier.unfinished import held
+from crawler.storage.files.records import record_of
 from crawler.urls.link import Link
 from tests.support import warm
+from tests.support.corpus_folder import Folder, document
 from tests.support.frontier_shorthand import ack, reserve
 from tests.support.linked_web import Web
 from tests.support.places import PROJECT
@@ -237,6 +239,29 @@ def test_a_domain_nobody_knows_is_paused_and_said_to_be_unknown(command, filled)
     assert command("pause", "--domain", "dep.example") == (
         0, f"dep.example {paused}; the crawl knows no URL of it so far\n", ""
     )  # fmt: skip
+
+
+def test_the_status_says_how_many_finished_pages_the_corpus_has_where_another_machine_had_the_rest(
+    scrapy_frontier, valkey_url, crawl_name, tmp_path
+):
+    async def finish() -> None:
+        frontier = Frontier(valkey_url, crawl_name, Limits())
+        await frontier.open()
+        await frontier.put([Link(f"https://h{n}.example/") for n in range(3)])
+        await ack(frontier, [(lease.token, None) for lease in (await frontier.lease(3)).leases])
+        await frontier.close()
+
+    asyncio.run(finish())
+    corpus = Folder(tmp_path / "corpus").opened(CRAWL_ID=crawl_name)
+    for number in range(2):
+        corpus.keep(record_of(document(number)))
+    corpus.close()
+    done = scrapy_frontier("status", CORPUS_DIR=str(tmp_path / "corpus"))
+    said = " ".join(done.stdout.split())
+    assert f"2 of the 3 finished are recorded in {tmp_path / 'corpus'}: other machines have the rest, or one" in said
+    assert json.loads(scrapy_frontier("status", "--json", CORPUS_DIR=str(tmp_path / "corpus")).stdout)["recorded"] == 2
+    elsewhere = scrapy_frontier("status", CORPUS_DIR=str(tmp_path / "none"))
+    assert "are recorded in" not in elsewhere.stdout
 
 
 def test_the_status_of_one_domain_shows_no_figures_of_the_whole_crawl(command, filled, crawl_name):

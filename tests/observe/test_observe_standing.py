@@ -46,7 +46,7 @@ class Crawl:
         said = summarise(str(self.folder), growing=True).standing
         config = from_mapping({"CORPUS_DIR": str(self.folder)})
         view = status(config, "", 0)
-        assert _standing(config, view).sentence == said
+        assert _standing(config, view)[0].sentence == said
         return said
 
     def end(self, how: signal.Signals) -> None:
