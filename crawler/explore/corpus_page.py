@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from crawler.dataset.growing import unsealed_note
 from crawler.dataset.records.filters import FilterError
 from crawler.explore.distributions import DRAWN, FIGURES, figure
 from crawler.explore.filters import filter_of
@@ -40,6 +41,7 @@ def corpus(request: PageRequest) -> tuple[str, dict[str, Any]]:
     return "corpus.html", {
         "wanted": wanted,
         "field": field,
+        "unsealed": unsealed_note(request.catalogue.place),
         "fields": list(DRAWN),
         "totals": dict(zip(names, totals, strict=True)),
         "figures": [found for found in figures if found.bars or field],

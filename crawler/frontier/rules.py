@@ -127,10 +127,12 @@ def rules_of(limits: Limits, config: Config) -> Values:
 
 def _agreed(stored: Values, mine: Values, crawl: str) -> Values:
     if differences := _differences(stored, mine):
+        opened = any(each.startswith("NETWORK_") for each in differences)
+        same = " (--allow-local sets them for the URLs of its command)" if opened else ""
         raise RulesDifferError(
             f"this worker's settings differ from those of crawl {crawl!r}: {'; '.join(differences)}. Give "
-            "it the same ones, or start another crawl (another CRAWL_ID and CORPUS_DIR); to change them on purpose for "
-            "the whole crawl add -s CRAWL_RULES=replace"
+            f"it the same ones{same}, or start another crawl (another CRAWL_ID and CORPUS_DIR); to change them on "
+            "purpose for the whole crawl add -s CRAWL_RULES=replace"
         )
     agreed = {**stored, **{name: mine[name] for name in mine.keys() - stored.keys()}}
     for name, (_, merge) in _MERGED.items():

@@ -38,7 +38,8 @@ _FAILURE, _RETRIED, _FAILURE_SECONDS = "run-failed", "run-retries", 366 * 86_400
 ANEW = "the same command with -s RECRAWL=1 -s RECRAWL_INTERVAL_SECONDS=0 asks for all of them again"
 _ADVICE = {
     DropReason.NETWORK_FORBIDDEN: (
-        "correct the settings and start another crawl (another CORPUS_DIR and CRAWL_ID): in this one the verdicts stay"
+        "open what is yours (--allow-local for the URLs of the command, else NETWORK_ALLOW and NETWORK_PORTS) and "
+        "start another crawl (another CORPUS_DIR and CRAWL_ID): in this one the verdicts stay"
     ),
     DropReason.HOLD_NO_CONTACT: "set CRAWLER_CONTACT and run the same command again: it asks for these",
     DropReason.HOLD_RATE_LIMITED: "run the same command again then: before, the server is left alone",

@@ -21,7 +21,7 @@ from crawler.supervise.usage import Usage
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 _AGAIN = frozenset({"memusage_exceeded"})
 """Reasons of an end after which a new process goes on where the old one was."""
-SUMMED = ("kept", "pages", "fetched", "fetched_bytes")
+SUMMED = ("kept", "as_before", "pages", "fetched", "fetched_bytes")
 """Counters that are added up over the processes of a worker, and over workers."""
 _CHUNK = 65_536
 _LONGEST_LINE = 100_000  # characters of a log line; the rest of a longer one follows as a line of its own

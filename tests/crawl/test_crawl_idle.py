@@ -122,4 +122,5 @@ def test_verdicts_of_wrong_settings_stay_and_the_error_says_so(tmp_path: Path, w
     refused = scrapy(tmp_path / "c", web, "crawl", "corpus", "-a", f"url={pages}", NETWORK_ALLOW="10.1.0.0/16")
     assert refused.returncode == 1
     assert "no page could be fetched" in refused.stderr
-    assert "correct the settings and start another crawl (another CORPUS_DIR and CRAWL_ID)" in refused.stderr
+    assert "--allow-local for the URLs of the command, else NETWORK_ALLOW and NETWORK_PORTS" in refused.stderr
+    assert "start another crawl (another CORPUS_DIR and CRAWL_ID)" in refused.stderr

@@ -34,6 +34,17 @@ def test_it_lands_on_the_crawl_and_opens_the_corpus_once_a_file_is_sealed(
     eventually(lambda: "The crawl is finished: no URL waits." in desk.page("/0/live"))  # a look is shared for seconds
 
 
+def test_the_corpus_says_how_many_files_its_figures_do_not_have_yet(tmp_path: Path, serve: Callable[..., Desk]) -> None:
+    corpus = Folder(tmp_path / "c").opened()
+    corpus.keep(record_of(document(1)))
+    corpus.close()
+    growing = Folder(tmp_path / "c").opened()
+    growing.keep(record_of(document(2)))
+    growing.commit()
+    assert "1 file in progress not counted" in serve(tmp_path / "c").page("/0/")
+    growing.close()
+
+
 def test_an_unchanged_page_is_rejected_neither_in_the_corpus_nor_on_the_live_page(
     tmp_path: Path, serve: Callable[..., Desk]
 ) -> None:

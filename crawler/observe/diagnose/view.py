@@ -43,11 +43,12 @@ def show(found: Diagnosis, console: Console) -> None:
         if body is not None:
             console.print()
             console.print(Text(title, "bold"))
-            if isinstance(body, list):  # with addresses, which stay whole to be copied
-                for line in body:
-                    console.print(" " * _INDENT, line, sep="", soft_wrap=True)
-            else:
-                console.print(Padding(body, (0, 0, 0, _INDENT)))
+            for part in body if isinstance(body, list) else [body]:
+                is_address = isinstance(part, Text) and "://" in part.plain  # stays whole, to be copied
+                if is_address:
+                    console.print(" " * _INDENT, part, sep="", soft_wrap=True)
+                else:
+                    console.print(Padding(part, (0, 0, 0, _INDENT)))
     _show_examples(found, console)
 
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.model import Mode
+from crawler.observe.outcomes import outcomes
 from crawler.scheduler.scheduler import frontier_of
-from crawler.statkeys import KEPT, PAGE_REQUESTS, REPLAY, RESPONSE_BYTES, RESPONSES, rejected_by
+from crawler.statkeys import KEPT, PAGE_REQUESTS, RECRAWL, REPLAY, RESPONSE_BYTES, RESPONSES, rejected_by
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -33,12 +34,14 @@ def own_counters(crawler: Crawler) -> Counters:
 
     assert crawler.stats is not None
     stats = crawler.stats.get_stats()
+    rejected = rejected_by(stats)
     return Counters(
         pages=stats.get(PAGE_REQUESTS, 0),
         fetched=stats.get(RESPONSES, 0),
         fetched_bytes=stats.get(RESPONSE_BYTES, 0),
         kept=stats.get(KEPT, 0),
-        rejected=rejected_by(stats),
+        rejected=rejected,
+        as_before=max(0, stats.get(f"{RECRAWL}unchanged", 0) - outcomes(rejected).unchanged),
         archives=_archives(stats),
     )
 

@@ -75,6 +75,7 @@ class Counters:
     fetched_bytes: int = 0
     kept: int = 0
     rejected: dict[str, int] = field(default_factory=dict)  # by "stage/reason": all that was not kept
+    as_before: int = 0  # of the rejected: an earlier visit said the same of the page, as the summary counts it
     held: int = 0
     paused: bool = False  # by `gristmill frontier pause`, the whole crawl
     domains: list[str] = field(default_factory=list)  # of the URLs that are leased now: politeness scopes, sorted
@@ -215,8 +216,9 @@ class Progress:
 def _verdicts(counters: Counters) -> list[tuple[str, int, str]]:
     """Noun, count and colour of what has a verdict: kept and rejected always, the others where there are any."""
     found = counters.outcomes
-    always = [("kept", counters.kept, "green"), ("rejected", found.rejections, "yellow")]
-    others = [("for review", found.for_review, "magenta"), ("unchanged", found.unchanged, "blue")]
+    again = min(counters.as_before, found.rejections)
+    always = [("kept", counters.kept, "green"), ("rejected", found.rejections - again, "yellow")]
+    others = [("for review", found.for_review, "magenta"), ("unchanged", found.unchanged + again, "blue")]
     return always + [each for each in others if each[1]]
 
 

@@ -38,7 +38,8 @@ class Recrawl:
 
     def findings(self) -> str:
         """What was found."""
-        if not self.due + self.new:
+        visits = self.changed + self.unchanged + self.gone + self.moved + self.decayed + self.failed
+        if not self.due + self.new + visits:  # those of a run that was cut off were due before this one
             return "nothing was due"
         found = f"{self.new:,} new, {self.changed:,} changed, {self.unchanged:,} unchanged, {self.gone:,} gone, "
         found += f"{self.moved:,} moved, {self.decayed:,} decayed"

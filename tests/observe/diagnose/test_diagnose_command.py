@@ -237,6 +237,17 @@ def varied() -> list[dict]:
     return records
 
 
+def test_the_address_of_a_near_miss_stays_whole_on_a_narrow_terminal():
+    out = io.StringIO()
+    view.show(diagnose(varied(), from_mapping(), source="here"), Console(file=out, width=45))
+    begin = out.getvalue().index("Nearest misses")
+    misses = out.getvalue()[begin:].split("\n\n")[0].splitlines()
+    found = [line for line in misses if "example.org" in line]
+    assert found and all(
+        re.fullmatch(r"    https://documentation\.example\.org/reference/manual/\d+", f) for f in found
+    )
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
 def test_no_number_and_no_name_is_broken_however_narrow_the_terminal_is(width):
     found = diagnose(varied(), from_mapping(), source="here")

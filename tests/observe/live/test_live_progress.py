@@ -3,11 +3,13 @@
 import io
 import json
 import logging
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
 from crawler import settings
+from crawler.observe.live.counted import own_counters
 from crawler.observe.live.json_log import JsonFormatter
 from crawler.observe.live.progress import Counters, Progress
 from crawler.statkeys import rejected_by
@@ -28,6 +30,13 @@ class Clock:
 @pytest.fixture
 def clock():
     return Clock()
+
+
+def test_a_page_that_is_gone_again_is_unchanged_in_the_live_line_as_in_the_summary():
+    stats = {"recrawl/unchanged": 5, "outcome/rejected/fetch/unchanged": 3, "outcome/rejected/fetch/gone": 4}
+    found = own_counters(SimpleNamespace(stats=SimpleNamespace(get_stats=lambda: stats)))
+    progress = Progress(Console(file=io.StringIO()), clock=Clock())
+    assert progress.line(found).startswith("0 kept, 2 rejected, 5 unchanged, ")
 
 
 def test_a_paused_crawl_says_so_and_how_it_goes_on_in_place_of_the_time_left(clock):

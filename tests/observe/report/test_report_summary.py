@@ -14,13 +14,15 @@ from crawler.dataset.growing import unsealed_note
 from crawler.dataset.page import find_page
 from crawler.dataset.registry.behind import refusals_of
 from crawler.document import Document, Drop, DropReason
+from crawler.frontier.model import Counts, Mode
+from crawler.frontier.overview import Overview
 from crawler.observe import write as report
 from crawler.observe.report import charts, several, terminal
 from crawler.observe.report.spans import seconds_at_work
 from crawler.observe.report.summary import summarise
 from crawler.observe.report.webpage import page
 from crawler.operations.rewrite_report import tell_unsealed
-from crawler.statkeys import LEFT_ON_HOLD, PARKED
+from crawler.statkeys import BROWSER_USED, LEFT_ON_HOLD, PARKED, QUARANTINED
 from crawler.storage.corpus.corpus import Corpus
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import Place
@@ -271,6 +273,39 @@ def test_what_is_not_sealed_yet_is_said_where_only_sealed_files_are_read(tmp_pat
         find_page(place, "https://a.test/1", refusals_of([place]))
     corpus.close()
     assert unsealed_note(place) == ""
+
+
+def test_a_report_of_a_crawl_at_work_says_by_its_frontier_that_it_is_paused(tmp_path):
+    corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "c")}))
+    corpus.open()
+    found = report.read(str(tmp_path / "c"))
+    assert found.summary.standing == "The crawl runs: 1 worker is at work."
+    view = Overview("main", Counts(mode=Mode.PAUSE), 0, 0.0, None, 0, 0, None, ())
+    assert report.standing_by(found, view).summary.standing == "The crawl is paused: 1 worker waits."
+    assert report.standing_by(found, None).summary.standing == found.summary.standing
+    corpus.close()
+
+
+def test_a_withdrawn_domain_is_neither_unchanged_nor_drawn_nor_in_quarantine(tmp_path):
+    for number in (1, 2):
+        corpus = Corpus(from_mapping({"CORPUS_DIR": str(tmp_path / "c")}), clock=lambda n=number: 100.0 * n)
+        corpus.open()
+        corpus.reject(rejection_of(document(number, domain="a.test"), Drop("fetch", DropReason.UNCHANGED)))
+        corpus.note({f"{BROWSER_USED}/a.test": 1, f"{QUARANTINED}/a.test": 500_000})
+        corpus.close()
+    before = summarise(str(tmp_path / "c"))
+    assert (before.unchanged, list(before.drawn), list(before.quarantined)) == (2, ["a.test"], ["a.test"])
+    log = {
+        "kind": "withdrawal",
+        "number": 1,
+        "time": "2026-01-02T00:00:00Z",
+        "domains": ["a.test"],
+        "refused": ["a.test"],
+    }
+    log |= {"reason": "x", "by": "y", "licences": [], "urls": [], "rule": "", "reach": "text"}
+    (tmp_path / "c" / "withdrawals.jsonl").write_bytes(orjson.dumps(log) + b"\n")
+    after = summarise(str(tmp_path / "c"))
+    assert (after.unchanged, after.drawn, after.quarantined) == (0, {}, {})
 
 
 def test_samples_are_the_same_every_time_and_show_text_only_where_it_is_written(folder):
