@@ -153,6 +153,15 @@ def test_a_name_that_nobody_looks_up_is_compared_with_one_that_was_known(monkeyp
     assert said == []
 
 
+def test_a_host_out_of_reach_is_judged_after_an_answer_of_another_one(monkeypatch):
+    monkeypatch.setattr(own_trouble, "has_route", lambda: True)
+    said: list[str] = []
+    trouble, error = OwnTrouble(said.append), OSError(errno.ENETUNREACH, "Network is unreachable")
+    assert look_at(trouble, error) is not None
+    trouble.answered()
+    assert look_at(trouble, error) is None and said == []
+
+
 def test_a_machine_without_any_route_is_accused_by_its_first_host(monkeypatch):
     monkeypatch.setattr(own_trouble, "has_route", lambda: False)
     clock, said = FakeClock(), []
