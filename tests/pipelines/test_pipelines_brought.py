@@ -1,0 +1,18 @@
+"""A run that did not bring what was asked for says so, with examples and how many there are beside them."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.pipelines.brought import nothing_brought
+from crawler.statkeys import UNREAD_ARCHIVES, UNREAD_ARCHIVES_SAID
+
+
+@pytest.mark.parametrize(
+    ("count", "more"), [(2, None), (7, "and 5 more, which the log names"), (1_234, "and 1,232 more")]
+)
+def test_archives_that_are_not_named_are_counted(count, more):
+    said = nothing_brought({UNREAD_ARCHIVES: count, UNREAD_ARCHIVES_SAID: ["a.warc: empty", "b.warc: torn"]})
+    assert f"{count:,} archives could not be read" in said
+    assert "a.warc: empty" in said and "b.warc: torn" in said
+    assert (more in said) if more else ("more, which" not in said)
