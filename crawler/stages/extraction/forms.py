@@ -103,13 +103,14 @@ def page_with_fields(tree: HtmlElement, html: bytes, url: str = "") -> str:
 def form_signals(marked: str, text: str, url: str = "", page_type: str | None = None) -> dict[str, int]:
     """What the quality stage judges a form by; empty where the main text stands around none.
 
-    `marked`: of `page_with_fields`. `account_form`: 1 where the address names one. Else `form_passwords`: the most
-    passwords that one form asks for; `form_running_words`: words in lines of running text outside of the forms' fields.
+    `marked`: of `page_with_fields`. `account_form`: where the address names one, 2 if the page asks for a password,
+    else 1. Where it does not, `form_passwords`: the most passwords that one form asks for; `form_running_words`: words
+    in lines of running text outside of the forms' fields.
     """
+    if marked and is_account(url):
+        return {"account_form": 2 if _PASSWORD in marked else 1}
     if not marked or count_words(text) > MOST_WORDS:
         return {}
-    if is_account(url):
-        return {"account_form": 1}
     page, forms = _forms(marked[:MOST_CHARS])
     lines = [(count_words(line), _REST.sub("", line)) for line in text.splitlines()]
     beyond = NEAR if page_type == "article" else NEAR_PASSWORD

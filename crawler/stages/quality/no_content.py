@@ -76,6 +76,8 @@ class Recognisers:
     """A page of any length that repeats "lorem ipsum" or its next words so often is a placeholder."""
 
     form_with_password: FormLimit = FormLimit(most_words=250, running_words=100, in_article=80)
+    account_max_words: tuple[int, int] = (250, 450)
+    """At the address of a form for an account, without a password to write and with one."""
     form_without: FormLimit = FormLimit(most_words=160, running_words=60, in_article=35)
     """Chosen on sites of formasaurus 0.10 (docs/benchmarks.md). That a password is asked for twice says no more: pages
     of news have windows to register."""
@@ -97,7 +99,8 @@ class Recognisers:
 
     def judge_form(self, signals: Mapping[str, object], words: int, page_type: str | None) -> tuple[Reason, str] | None:
         """The same for a text around a form, from what `form_signals` found; a thread has one to answer it."""
-        if signals.get("account_form") and words <= self.form_with_password.most_words and page_type not in _LINKING:
+        account = signals.get("account_form")
+        if account and page_type not in _LINKING and words <= self.account_max_words[account == 2]:
             return DropReason.FORM_PAGE, f"{words} words at the address of a form to log in or to sign up"
         running, passwords = signals.get("form_running_words"), signals.get("form_passwords")
         if not isinstance(running, int) or not isinstance(passwords, int):

@@ -129,6 +129,7 @@ def test_one_field_is_a_form_where_the_address_names_one_of_an_account(path: str
     found = signals("<input name=u><p>Mills</p>", "Mills", url=url)
     assert reason(found, 250, "service") == DropReason.FORM_PAGE
     assert reason(found, 251, "service") == reason(found, 90, "documentation") == ""
+    assert reason(signals(LOGIN, "Mills", url=url), 450, "service") == DropReason.FORM_PAGE
     assert signals("<p>Mills</p>", "Mills", url=url) == {}
 
 
