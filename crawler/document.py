@@ -422,9 +422,7 @@ class DropReason:
         "form_page",
         "A form with its explanations: to log in, sign up, reset a password, or write to somebody.",
     )
-    INDEX_PAGE = _words(
-        "index_page", "Links with a teaser each: a home page, a section, the boards of a forum, results."
-    )
+    INDEX_PAGE = _words("index_page", "A home page, a section, boards or results: links and teasers.")
     ERROR_PAGE = _words("error_page", "A server's error or a gate for robots, with status 200.")
     GOPHER_SHORT_DOC = _quality("gopher_short_doc", "Gopher: too few words.", no_page=True)
     GOPHER_LONG_DOC = _quality("gopher_long_doc", "Gopher: too many words.")
