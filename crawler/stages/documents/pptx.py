@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from crawler.stages.documents.listings import lines
 from crawler.stages.documents.model import MAX_CHARS, Block, Content, Facts, UnreadableError, check_number
 from crawler.stages.documents.numbering import BULLET, Count, Level
 from crawler.stages.documents.ooxml import Target, addresses, facts_of, of_kind, targets
@@ -121,26 +120,26 @@ class _Reader:
         body = next((element for element in shape if local(element) == "txBody"), ())
         texts = [(p, text) for p in body if local(p) == "p" and (text := self._paragraph(p))]
         if kind in _TITLES and texts:
-            yield Block("heading", " ".join(" ".join(text for _, text in texts).split()), 2)
+            yield Block("heading", " ".join(text for _, text in texts), 2)
             return
         numbers: dict[int, Level] = {}
         count = Count(numbers)
         for paragraph, text in texts:
             mark = "" if is_notes else _mark(paragraph, kind in _BODIES and len(texts) > 1, numbers, count)
-            yield Block("list", f"{mark} {' '.join(text.split())}") if mark else Block("paragraph", text)
+            yield Block("list", f"{mark} {text}") if mark else Block("paragraph", text)
 
     def _paragraph(self, paragraph: Any) -> str:
         pieces: list[str] = []
         for run in paragraph:
             name = local(run)
             if name == "br":
-                pieces.append("\n")
+                pieces.append(" ")
             elif name in {"r", "fld"} and not str(run.get("type", "")).startswith(_FIELDS):
                 pieces += (element.text or "" for element in run if local(element) == "t")
                 for link in (element for element in run.iter() if local(element) == "hlinkClick"):
                     if url := self._web.get(_relation(link)):
                         self._links.setdefault(url)
-        return lines("".join(pieces))
+        return " ".join("".join(pieces).split())
 
     def _graphic(self, frame: Any) -> Iterator[Block]:
         for element in frame.iter():
@@ -156,7 +155,7 @@ class _Reader:
             elif name == "relIds" and (data := self._relations.get(_relation(element, "dm"))) is not None:
                 root = self._package.page(data.place)
                 texts = () if root is None else (self._paragraph(p) for p in root.iter() if local(p) == "p")
-                yield from (Block("list", f"- {' '.join(text.split())}") for text in texts if text)
+                yield from (Block("list", f"- {text}") for text in texts if text)
             elif name == "chart":
                 self._counts["charts"] += 1
 
