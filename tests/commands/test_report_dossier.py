@@ -321,3 +321,15 @@ def test_raw_pages_in_the_archive_are_counted_beside_the_copies(letters, scrapy)
     found = told_of(scrapy, "--domain", "birch.example")
     assert [(copy["folder"], copy["raw"]) for copy in found["copies"]] == [("corpus", 3)]
     assert told_of(scrapy, "--url", f"{SITE}/initial")["copies"][0]["raw"] == 0
+
+
+def test_an_address_with_the_name_in_a_folder_made_before_is_no_work_left_in_the_corpus(letters, scrapy):
+    more = Letters(letters / "corpus", "w3")
+    more.add(f"{SITE}/ada-quillfeather", prose(150, 81), html="")
+    more.close()
+    assert scrapy("dataset", "select", "--out", "subset", "corpus").code == 0
+    words = ("--containing", NAME, "--reason", "request 18", "--yes", "corpus")
+    assert scrapy("dataset", "exclude", *words).code == 0
+    rows = {row["url"]: row for row in told_of(scrapy, "--person", NAME)["pages"]}
+    assert rows[f"{SITE}/ada-quillfeather"]["found_in"] == ["subset"]
+    assert [said.partition(" has it")[0] for said in rows[f"{SITE}/ada-quillfeather"]["left"]] == ["subset"]
