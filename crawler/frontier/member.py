@@ -178,10 +178,14 @@ def lua_members() -> str:
     facts = "".join(f"({'.' * widths[name]})" for name in ("shape", "parent", "mark", "run"))
     return (
         f"local NO_SOURCE, VERSION, LINK, SITEMAP = '{NO_SOURCE}', '{_VERSION}', {ord('l')}, {ord(_KINDS['sitemap'])}\n"
-        f"local LISTED = '{_VERSION}{_KINDS['page']}{NO_SOURCE}'\n"
         f"local SOURCE_AT, SHAPE_AT, SHAPE_TO = {link['source']}, {link['shape']}, {link['parent'] - 1}\n"
         f"local RUN_AT, DEPTH_AT, FACTS, URL = {link['run']}, {link['depth']}, '^{facts}(%d+)', '^%d+ (%S+)'\n"
     )
+
+
+def lua_visits() -> str:
+    """What visits.lua begins with: the front of a page that is no link, up to its depth."""
+    return f"local LISTED = '{_VERSION}{_KINDS['page']}{NO_SOURCE}'\n"
 
 
 def _places(template: str) -> dict[str, int]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from crawler.frontier.member import lua_front, lua_members
+from crawler.frontier.member import lua_front, lua_members, lua_visits
 from crawler.server.client import Script
 
 SCRIPTS = Path(__file__).with_name("scripts")
@@ -57,7 +57,8 @@ def read_all() -> None:
 @cache
 def _lua(part: str) -> str:
     text = (SCRIPTS / f"{part}.lua").read_text()
-    return lua_members() + text if part == "common" else text
+    begins = {"common": lua_members, "visits": lua_visits}
+    return begins[part]() + text if part in begins else text
 
 
 def _as_function(parts: Sequence[str]) -> str:
