@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
+from scrapy.settings import Settings
+from scrapy.statscollectors import StatsCollector
 
 from crawler.pipelines.brought import nothing_brought
-from crawler.statkeys import UNREAD_ARCHIVES, UNREAD_ARCHIVES_SAID
+from crawler.pipelines.settlement import MAX_EXAMPLES, Settlement
+from crawler.statkeys import DEADLY, DEADLY_EXAMPLES, UNREAD_ARCHIVES, UNREAD_ARCHIVES_SAID
 
 
 @pytest.mark.parametrize(
@@ -16,3 +21,15 @@ def test_archives_that_are_not_named_are_counted(count, more):
     assert f"{count:,} archives could not be read" in said
     assert "a.warc: empty" in said and "b.warc: torn" in said
     assert (more in said) if more else ("more, which" not in said)
+
+
+def test_the_first_examples_are_named_and_all_are_counted():
+    settlement = Settlement.__new__(Settlement)
+    settlement._crawler = SimpleNamespace(stats=StatsCollector(SimpleNamespace(settings=Settings())))
+    for number in range(MAX_EXAMPLES + 3):
+        settlement._count_example(DEADLY, DEADLY_EXAMPLES, f"https://a.example/{number}")
+    stats = settlement._stats.get_stats()
+    assert stats == {
+        DEADLY: MAX_EXAMPLES + 3,
+        DEADLY_EXAMPLES: [f"https://a.example/{number}" for number in range(MAX_EXAMPLES)],
+    }

@@ -146,6 +146,16 @@ def test_a_page_that_waits_for_another_turn_is_not_in_hand(frontier_run):
     frontier_run(scenario, lease_seconds=LEASE, delay=1000.0)
 
 
+def test_a_page_whose_outcome_is_recorded_is_in_hand_no_more(frontier_run):
+    async def scenario(frontier):
+        turns, _, flight = await with_turn(frontier, Clocks())
+        turns._hands.deliver(flight)
+        assert not flight.in_hand
+        await turns._hands.drain()
+
+    frontier_run(scenario, lease_seconds=LEASE)
+
+
 def test_pages_that_wait_for_a_control_file_are_in_hand_with_it(frontier_run):
     async def scenario(frontier):
         in_flight = InFlight()
