@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def declare(parser: argparse.ArgumentParser) -> None:
     """Two sides, --show."""
     parser.add_argument("--show", type=whole(0), default=5, metavar="N", help="examples of each kind (5)")
-    parser.add_argument("before", metavar="A", help="a CORPUS_DIR, or CORPUS_DIR@VERSION")
+    parser.add_argument("before", metavar="A", help="a CORPUS_DIR, or CORPUS_DIR@VERSION: its number, tag or hash")
     parser.add_argument("after", metavar="B", help="the other one")
 
 
