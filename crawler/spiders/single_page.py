@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, Spider
 from scrapy.http.request import NO_CALLBACK
 
-from crawler.document import Drop
+from crawler.document import Drop, DropReason
 from crawler.frontier.model import Lease
 from crawler.middlewares._meta import evidence_of
 from crawler.middlewares.outcomes import Redirected
@@ -100,4 +100,7 @@ def _address(url: str) -> Address:
 def _refused(url: str, asked: Request, drop: Drop | None, profile: str) -> RefusedPageError:
     sentence = because(drop, evidence_of(asked).signals, "robots.txt disallows it", profile)[0]
     detail = f" ({drop.detail})" if drop and drop.detail and drop.detail not in sentence else ""
-    return RefusedPageError(f"{url}: {sentence}{detail}; `gristmill optout {url}` shows what decided")
+    why = f"`gristmill optout {url}` shows what decided"
+    if drop and drop.reason is DropReason.NETWORK_FORBIDDEN:
+        why = "--allow-local opens what is on this machine or in your own network"
+    return RefusedPageError(f"{url}: {sentence}{detail}; {why}")

@@ -106,7 +106,7 @@ def test_what_robots_txt_forbids_is_not_asked_and_the_rule_is_named(site, tmp_pa
     [
         ("BASE/missing", [], 1, "the page is gone"),
         ("https://example.org/", [], 1, "CRAWLER_CONTACT is not set"),
-        ("BASE/p/0", ["-s", "NETWORK_PORTS=80"], 1, "the network guard refuses this address"),
+        ("BASE/p/0", ["-s", "NETWORK_PORTS=80"], 1, "in NETWORK_PORTS; --allow-local opens what is on this"),
         ("file:///etc/passwd", [], 2, "expected one http or https URL"),
         ("BASE/p/0", ["-s", "NEARDUP_ROWS=many"], 1, "NEARDUP_ROWS='many': expected a whole number"),
     ],
