@@ -26,6 +26,8 @@ _UNSEALED = "its files are not sealed yet: the same crawl command seals them and
 _AGAIN = "the same crawl command continues"
 _MADE = {"replay": "The replay", "select": "The selection", "dedup": "The removal of duplicates", "merge": "The merge"}
 _NAMES = 3
+_TAKE_OUT = ("dataset exclude", "dataset expire", "dataset repair")
+"""Operations that leave no record of what they take out."""
 _SITEMAP_FILES = (SITEMAPS, SITEMAPS_UNCHANGED, MISSED_SITEMAPS)
 
 
@@ -80,8 +82,12 @@ def _left_on_hold(runs: list[Run], latest: Run) -> int | None:
     return told[-1] if told else None
 
 
-def accounted(manifest: Manifest) -> int:
-    """How many finished URLs a corpus knows of: its records that are final, and sitemap files, which leave none."""
+def accounted(manifest: Manifest) -> int | None:
+    """How many finished URLs a corpus knows of: its records that are final, and sitemap files, which leave none. None
+    where records were taken out since.
+    """
+    if any(version["operation"].startswith(_TAKE_OUT) for version in manifest.get("lineage", [])):
+        return None
     read = sum(run["counters"].get(name, 0) for run in manifest["runs"] for name in _SITEMAP_FILES)
     return read + finished_records(manifest["files"])
 

@@ -53,7 +53,7 @@ def _status(opts: argparse.Namespace, load: Load) -> Answer:
     stands, recorded = _standing(config, view)
     facts = view.as_json() | {"state": stands.state, "standing": stands.sentence, "recorded": recorded}
     said = stands.sentence
-    finished = view.counts.done + view.counts.dead
+    finished = view.counts.done  # what was given up has a record that is not final
     if recorded is not None and not view.workers and recorded < finished:
         said += (
             f" {recorded:,} of the {finished:,} finished are recorded in {config.crawl.corpus_dir}: "
@@ -145,7 +145,8 @@ _STATUS: Fields = {
     "standing": ("string", "the same as a sentence, which report and explore say, too"),
     "recorded": (
         "integer or null",
-        "URLs that this CORPUS_DIR has records of, with sitemap files; null: it is no corpus of the crawl",
+        "URLs that this CORPUS_DIR has records of, with sitemap files; null: it is no corpus of the crawl, or records "
+        "were taken out",
     ),
     "hosts": ("integer", "domains with URLs"),
     "parked": ("integer", "fetched URLs that wait for their next visit"),

@@ -11,10 +11,12 @@ import time
 
 import pytest
 
+from crawler.dataset.exclude import Wish, withdraw
 from crawler.frontier.client import Frontier
 from crawler.frontier.model import Limits
 from crawler.frontier.overview import overview
 from crawler.frontier.unfinished import held
+from crawler.storage.files.place import Place
 from crawler.storage.files.records import record_of
 from crawler.urls.link import Link
 from tests.support import warm
@@ -262,6 +264,27 @@ def test_the_status_says_how_many_finished_pages_the_corpus_has_where_another_ma
     assert json.loads(scrapy_frontier("status", "--json", CORPUS_DIR=str(tmp_path / "corpus")).stdout)["recorded"] == 2
     elsewhere = scrapy_frontier("status", CORPUS_DIR=str(tmp_path / "none"))
     assert "are recorded in" not in elsewhere.stdout
+    withdraw(Place(str(tmp_path / "corpus")), Wish("asked to", urls=frozenset({"https://example.org/1"})), now=1.8e9)
+    assert "are recorded in" not in scrapy_frontier("status", CORPUS_DIR=str(tmp_path / "corpus")).stdout
+
+
+def test_the_status_counts_no_page_that_was_given_up_as_missing(scrapy_frontier, valkey_url, crawl_name, tmp_path):
+    async def finish() -> None:
+        frontier = Frontier(valkey_url, crawl_name, Limits(tries=1))
+        await frontier.open()
+        await frontier.put([Link(f"https://h{n}.example/") for n in range(2)])
+        done, failed = (await frontier.lease(2)).leases
+        await frontier.nack(failed.token, None, "HTTP 500")
+        await ack(frontier, [(done.token, None), (failed.token, None)])
+        assert (await frontier.counts()).dead == 1
+        await frontier.close()
+
+    asyncio.run(finish())
+    corpus = Folder(tmp_path / "corpus").opened(CRAWL_ID=crawl_name)
+    corpus.keep(record_of(document(0)))
+    corpus.close()
+    done = scrapy_frontier("status", CORPUS_DIR=str(tmp_path / "corpus"))
+    assert "are recorded in" not in done.stdout
 
 
 def test_the_status_of_one_domain_shows_no_figures_of_the_whole_crawl(command, filled, crawl_name):
