@@ -317,7 +317,7 @@ def test_the_card_of_a_mixture_counts_texts_that_do_not_say_their_length_and_no_
     card = (folder / "mixed" / "README.md").read_text()
     assert f" words, about\n{found.tokens:,} tokens." in card
     assert (
-        f"0 documents with the tag of the allowlist, 0 with one that the page itself names, {found.documents} " in card
+        f"0 documents with the tag of the allowlist, 0 whose only tag is the page's, {found.documents} " in card
     )
 
 

@@ -75,9 +75,11 @@ class TimeLeft:
         return max(0, limit - now) * span / (now - before)
 
     def _by_queue(self) -> float | None:
-        """Seconds until the queue is empty, where it gets shorter: what pages add to it is in its pace."""
-        gone, span = self._moments[0].open - self._moments[-1].open, self._span()
-        return self._moments[-1].open * span / gone if span is not None and gone > 0 else None
+        """Seconds until the queue is empty, where it has got shorter since it was longest: what pages add to it is in
+        its pace. At the start of a crawl it grows first."""
+        longest, last = max(self._moments, key=lambda moment: (moment.open, moment.at)), self._moments[-1]
+        gone, span = longest.open - last.open, last.at - longest.at
+        return last.open * span / gone if span >= FIRST_SECONDS and gone > 0 else None
 
     def _span(self) -> float | None:
         span = self._moments[-1].at - self._moments[0].at

@@ -151,7 +151,7 @@ def _licence_note(found: Provenance) -> list[str]:
     """Who says so: the allowlist's tags have a tier, those that a page gives itself have none."""
     own = found.kept.own_tags
     listed = sum(found.kept.by("licences").values()) - own
-    said = f"{number_of(listed, 'document')} with the tag of the allowlist, {own:,} with one that the page itself names"
+    said = f"{number_of(listed, 'document')} with the tag of the allowlist, {own:,} whose only tag is the page's"
     notes = [f"{said}, {found.unlicensed:,} with none.", ""]
     return [*notes, *_table(("reviewed by, on", "documents"), found.kept.by("reviews")), ""] if listed else notes
 

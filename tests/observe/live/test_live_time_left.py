@@ -21,6 +21,12 @@ def test_a_queue_that_gets_shorter_says_when_it_is_empty():
     assert after(Limits(), (0.0, 0, 0, 400), (20.0, 10, 30, 300)) == "about 1 min 00 s left"
 
 
+def test_a_queue_that_grew_first_and_gets_shorter_now_says_when_it_is_empty():
+    begun = (0.0, 0, 0, 3)
+    assert after(Limits(), begun, (10.0, 1, 9, 100), (30.0, 20, 80, 20)) == "about 5.0 s left"
+    assert after(Limits(), begun, (15.0, 1, 9, 100), (20.0, 9, 40, 60)) == "time left: unknown, the queue grows"
+
+
 def test_a_queue_that_grows_without_a_limit_is_an_honest_unknown():
     assert after(Limits(), (0.0, 0, 0, 400), (20.0, 10, 30, 900)) == "time left: unknown, the queue grows"
     assert after(Limits(), (0.0, 0, 0, 4), (20.0, 0, 0, 4)) == "time left: unknown, the queue does not get shorter"

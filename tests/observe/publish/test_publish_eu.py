@@ -299,7 +299,7 @@ def test_a_licence_of_some_documents_is_not_said_to_be_that_of_all(found, folder
     tagged, kept = sum(range(1, 26, 2)), sum(range(1, 26))
     front = yaml.safe_load(dataset_card.card(found).split("---\n")[1])
     assert front["license_name"] == "per-record"
-    said = f"{tagged} documents with the tag of the allowlist, 0 with one that the page itself names, "
+    said = f"{tagged} documents with the tag of the allowlist, 0 whose only tag is the page's, "
     said += f"{kept - tagged} with none."
     assert said in dataset_card.card(found)
     named, rest = croissant.metadata(found)["license"]
