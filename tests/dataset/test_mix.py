@@ -316,9 +316,7 @@ def test_the_card_of_a_mixture_counts_texts_that_do_not_say_their_length_and_no_
                    max_bytes=MAX_BYTES, describe=Published)  # fmt: skip
     card = (folder / "mixed" / "README.md").read_text()
     assert f" words, about\n{found.tokens:,} tokens." in card
-    assert (
-        f"0 documents with the tag of the allowlist, 0 whose only tag is the page's, {found.documents} " in card
-    )
+    assert f"0 documents with the tag of the allowlist, 0 whose only tag is the page's, {found.documents} " in card
 
 
 def test_who_asks_a_mixture_for_a_report_is_told_where_its_figures_are(folder):
