@@ -1,7 +1,8 @@
 """Quality profiles of one's own are read from a YAML file (QUALITY_PROFILES_FILE), every problem with line and column.
 
 A profile is based on a built-in one and changes thresholds of rule sets (named `rule_set.field`, as `diagnose`
-names them), bounds of the score, and what a text has to have.
+names them), bounds of the score, and what a text has to have. One that bears the name of a built-in profile takes its
+place wherever that is chosen, by a page, too.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from crawler.stages.quality.score import PROFILES, Band, Profile, Requirement
 
 MAX_FILE_BYTES = 2**20
 EXPECTED = "expected a mapping of names to profiles, such as 'minutes:' with 'based_on: prose' below it"
+_FIXED = ("auto", "datatrove")
+"""Names that nobody takes: the choice by the page, and the limits as papers and datatrove have them."""
 _KEYS = ("based_on", "thresholds", "score", "require")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _FIELD = re.compile(r"([\w-]{1,40})\.(\w{1,60})(?:\[(\d{1,3})\])?")
@@ -59,8 +62,8 @@ def read_profiles(path: str | None) -> dict[str, OwnProfile]:
 def _profiles(root: Value) -> dict[str, OwnProfile]:
     profiles = {}
     for name, value in root.items(EXPECTED):
-        if name in (*PROFILE_NAMES, "auto"):
-            value.key_problem(f"is built in; choose another name and write 'based_on: {name}'")
+        if name in _FIXED:
+            value.key_problem("is built in and stays as it is; choose another name")
         elif not _NAME.fullmatch(name):
             value.key_problem("expected a name of small letters, digits, - and _")
         elif not value.is_mapping:
@@ -74,7 +77,10 @@ def _profiles(root: Value) -> dict[str, OwnProfile]:
 
 def _profile(name: str, value: Value) -> OwnProfile:
     parts = value.mapping(_KEYS)
-    based_on = parts["based_on"].text(_base) or "prose" if "based_on" in parts else "prose"
+    usual = name if name in PROFILE_NAMES else "prose"
+    based_on = parts["based_on"].text(_base) or usual if "based_on" in parts else usual
+    if name in PROFILE_NAMES and based_on != name:
+        parts["based_on"].problem(f"expected {name}: a profile with the name of a built-in one changes that one")
     base = PROFILES[based_on]
     rules = rules_for(based_on, rule_sets())
     bands = dict(base.bands)

@@ -55,6 +55,23 @@ def test_a_threshold_of_an_own_profile_decides(written: Callable[[str], str]) ->
     assert verdict(config_with(path, QUALITY_PROFILE="prose"))[1] is None
 
 
+def test_a_profile_with_the_name_of_a_built_in_one_holds_where_a_page_chooses_that(
+    written: Callable[[str], str],
+) -> None:
+    config = config_with(written("prose:\n  thresholds:\n    gopher_quality.min_words: 100000\n"))
+    doc, drop = verdict(config)
+    assert (drop.reason if drop else None) is DropReason.GOPHER_SHORT_DOC
+    assert (doc.quality_signals["profile"], doc.quality_signals["profile_by"]) == ("prose", "page")
+    code = "\n".join(f"def item_{n}(value):  # the {n}. of them\n    return value + {n}" for n in range(60))
+    doc, drop = verdict(config, f"{TEXT}\n\n{code}")
+    assert doc.quality_signals["profile"] == "technical" and (
+        drop is None or drop.reason != DropReason.GOPHER_SHORT_DOC
+    )
+    record = {"reason": "gopher_short_doc", "quality_signals": verdict(config)[0].quality_signals, "quality_score": 1}
+    (miss, *_) = Thresholds(config).misses(json.loads(json.dumps(record))) or []
+    assert (miss.limit.setting, miss.limit.value) == ("gopher_quality.min_words", "gopher_words")
+
+
 def test_the_allowlist_chooses_an_own_profile_before_the_setting(written: Callable[[str], str]) -> None:
     path = written("long:\n  thresholds: {gopher_quality.min_words: 100000}\n")
     doc, drop = verdict(config_with(path), profile="long")
@@ -129,7 +146,9 @@ def test_the_digest_takes_the_content_and_not_the_path(tmp_path: Path) -> None:
         ("own:\n  score:\n    stop_words: {low_bad: 0.5, low_good: 0.1}\n", 3, "expected low_bad < low_good"),
         ("own:\n  require:\n    digits: 5\n", 3, "expected {minimum: …} or {maximum: …}"),
         ("own:\n  require:\n    legal_court: ['']\n", 3, "expected a value or a list"),
-        ("prose:\n  based_on: prose\n", 1, "is built in"),
+        ("datatrove:\n  based_on: datatrove\n", 1, "is built in and stays as it is"),
+        ("auto: {}\n", 1, "is built in and stays as it is"),
+        ("technical:\n  based_on: prose\n", 2, "based_on: expected technical: a profile with the name of a built-in"),
         ("Own Profile:\n  based_on: prose\n", 1, "small letters"),
         ("own: 5\n", 1, "own: expected a mapping"),
         ("own: {}\nown: {}\n", 2, "given twice"),
