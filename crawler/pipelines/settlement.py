@@ -15,7 +15,7 @@ from scrapy import signals
 
 from crawler.document import Document, Drop, DropReason, Reason
 from crawler.frontier.model import FOREVER
-from crawler.frontier.shapes import parked_kinds, parked_scopes, shapes_of
+from crawler.frontier.shapes import parked_scopes, shapes_of
 from crawler.frontier.unfinished import held
 from crawler.number import number_of
 from crawler.pipelines import brought
@@ -301,7 +301,7 @@ class Settlement:
     async def _count_parked(self) -> None:
         """For the summary, however the run ended: the kinds of links that are parked, and how many."""
         if self._frontier is not None:
-            for view in (await parked_kinds(self._frontier.frontier))[:_PARKED_KINDS]:
+            for view in (await self._frontier.parked())[:_PARKED_KINDS]:
                 self._stats.set_value(f"{PARKED}/{view.shape}", view.parked)
 
     async def _report_parked(self, frontier: Frontier) -> None:

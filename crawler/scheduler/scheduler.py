@@ -27,6 +27,7 @@ from crawler.frontier.client import Frontier
 from crawler.frontier.configured import limits_of
 from crawler.frontier.model import Counts, Fault, Lease, Mode, PutStatus
 from crawler.frontier.rules import follow_rules, join_rules
+from crawler.frontier.shapes import ShapeView, parked_kinds
 from crawler.frontier.shared import SharedValues
 from crawler.policy.facts import Pace
 from crawler.runtime import config_of
@@ -231,6 +232,15 @@ class Scheduler(BaseScheduler):
                 counts = await self.frontier.counts()
                 return counts.queued + counts.leased
         return 0
+
+    async def parked(self) -> tuple[ShapeView, ...]:
+        """The kinds of links that are parked, of all workers; none where the server is away or answers with errors."""
+        if not self._opened:
+            return ()
+        with suppress(TimeoutError, FrontierError, RedisError):
+            async with asyncio.timeout(_LAST_WORDS):
+                return await parked_kinds(self.frontier)
+        return ()
 
     def charge(self, url: str, *, requests: int = 0, received: int = 0, browser_ms: float = 0.0) -> None:
         """Something was spent on a URL, for the limits of its seed; received: bytes."""

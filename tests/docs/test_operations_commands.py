@@ -321,4 +321,4 @@ def test_prometheus_may_ask_from_the_namespace_that_the_page_names(everything):
 
 def test_a_pod_has_the_time_to_stop_that_the_page_says(everything):
     seconds = pods(everything)["StatefulSet/worker"]["terminationGracePeriodSeconds"]
-    assert re.search(rf"In a pod it\nhas {seconds} seconds", PAGE)
+    assert re.search(rf"In a pod it\s+has {seconds} seconds", PAGE)

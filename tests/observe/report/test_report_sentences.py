@@ -249,7 +249,7 @@ def test_a_second_run_says_what_stays_of_pages_that_their_site_refuses_by_now_an
         summary = SimpleNamespace(where="a corpus", recrawl=recrawl_of([run]), folders=[SimpleNamespace(documents=1)])
         console = Console(file=io.StringIO(), width=240, color_system=None)
         console.print(terminal._recrawl(summary.recrawl))
-        terminal._show_next_steps(SimpleNamespace(**vars(summary), withheld=0, held=0), console)
+        terminal._show_next_steps(SimpleNamespace(**vars(summary), withheld=0, held=0, parked={}, on_hold={}), console)
         return " ".join(console.file.getvalue().split())
 
     refused, opted_out = said(refused=2), said(opted_out=1)
