@@ -53,6 +53,24 @@ def reason(found: dict[str, float], text: str = "", page_type: str | None = None
     return verdict[0].value if verdict else ""
 
 
+LONG = {
+    "zh": "磨坊主告诉邻居们，自从河水结冰以来，水车就一直没有转动，他打算等到春天再开始磨面。村里的人都同意他的看法。",
+    "th": "เจ้าของโรงสีบอกเพื่อนบ้านว่ากังหันน้ำหยุดหมุนตั้งแต่แม่น้ำกลายเป็นน้ำแข็งและเขาจะรอจนถึงฤดูใบไม้ผลิก่อนจะเริ่มโม่แป้งอีกครั้ง",
+    "ja": "水車小屋の主人は隣人たちに、川が凍ってから水車は止まり、春まで粉ひきを待つつもりだと話した。",
+    "hi": "चक्की के मालिक ने पड़ोसियों को बताया कि नदी जमने के बाद से पहिया रुका हुआ है और वह वसंत तक प्रतीक्षा करेगा।",
+    "en": "The miller told his neighbours that the wheel had stood still since the river froze, and he would wait.",
+}
+"""Some twenty words each."""
+
+
+@pytest.mark.parametrize("language", LONG)
+def test_a_text_whose_headings_are_links_is_no_index_and_teasers_are_one_in_any_script(language: str) -> None:
+    said = LONG[language]
+    sections = "".join(f"<h2><a href='/{n}'>{said[:12]}</a></h2>" + f"<p>{said * 2}</p>" * 3 for n in range(6))
+    teasers = "".join(f"<h2><a href='/{n}'>{said[:12]}</a></h2><p>{said}</p>" for n in range(6))
+    assert [reason(signals(body)) for body in (sections, teasers)] == ["", "index_page"]
+
+
 def test_a_page_of_teasers_is_an_index(chain: Chain) -> None:
     doc = judged(chain, "".join(TEASER.format(noun, SAID.format(noun)) for noun in NOUNS))
     assert doc.verdict is not None and doc.verdict.reason == DropReason.INDEX_PAGE

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.stages.extraction.learned.numbers import Numbers
+from crawler.stages.text.words import count_words
 
 NAMES = ("linked_blocks", "words_between_links")
 LINKED = 0.7
@@ -23,8 +24,8 @@ def link_signals(kept: NDArray[np.bool_], numbers: Numbers) -> dict[str, float]:
     `linked_blocks`: blocks that are a link. `words_between_links`: how many words stand together between two of them,
     the mean over all words of the text; a word in such a block stands with none.
     """
-    words = numbers.words[kept]
-    if not len(words):
+    words = np.array([count_words(numbers.page.texts[block]) for block in np.flatnonzero(kept)], np.float64)
+    if not words.sum():
         return {}
     is_link = numbers.linked[kept] >= LINKED * numbers.chars[kept]
     between = np.bincount(np.cumsum(is_link), np.where(is_link, 0.0, words))
