@@ -32,6 +32,20 @@ def test_a_paragraph_wrapped_at_72_columns_becomes_one_line() -> None:
     assert unwrapped(f"{filled(PROSE)}\n\n{filled(MORE)}") == f"{PROSE}\n\n{MORE}"
 
 
+WRITTEN = {
+    "hi": "चक्की के मालिक ने पड़ोसियों को बताया कि नदी जमने के बाद से पहिया रुका हुआ है और वह वसंत तक प्रतीक्षा करेगा।",
+    "ta": "ஆலை உரிமையாளர் அண்டை வீட்டாரிடம் நதி உறைந்ததிலிருந்து சக்கரம் நின்றுவிட்டது என்று கூறினார்.",
+    "ar": "أخبر صاحب الطاحونة جيرانه أن العجلة توقفت منذ أن تجمد النهر وأنه سينتظر حتى الربيع قبل أن يبدأ من جديد.",
+    "ru": "Мельник рассказал соседям, что колесо стоит с тех пор, как замёрзла река, и что он подождёт до весны.",
+}
+
+
+@pytest.mark.parametrize("language", WRITTEN)
+def test_a_paragraph_is_one_whose_letters_are_marks_in_part(language: str) -> None:
+    said = " ".join([WRITTEN[language]] * 4)
+    assert unwrapped(f"{filled(said)}\n\n{filled(said)}") == f"{said}\n\n{said}"
+
+
 def test_indented_and_listed_paragraphs_keep_their_first_indentation() -> None:
     listed = filled(MORE, first=" - ", rest="   ")
     quoted = filled(PROSE, first="    ", rest="    ")

@@ -15,7 +15,7 @@ from statistics import median
 from crawler.stages.documents.line import Line
 from crawler.stages.documents.model import Block
 from crawler.stages.documents.rows import is_rtl
-from crawler.stages.text.joins import joined, words_of
+from crawler.stages.text.joins import SENTENCE_ENDS, joined, words_of
 
 _SAME_SIZE = 0.12
 _ROOM = 1.3
@@ -31,7 +31,7 @@ _LARGER, _SMALLER = 1.15, 0.92
 _HEADING_CHARS, _BOLD_WORDS = 250, 15
 _BULLET = re.compile(r"[•◦▪▫–—‣●○■□∙·*\-]\s+\S|[•◦▪‣●○■□∙]\S")
 _NUMBERED = re.compile(r"(?:\(?\d{1,3}[.)]|\(?[a-z][.)]|\[\d{1,3}\])\s+\S", re.IGNORECASE)
-_END = re.compile(r"[.!?…:;。！？：；।॥؟۔։።][\"'”’»)\]」』）]*$")
+_END = re.compile(rf"[{SENTENCE_ENDS}][\"'”’»)\]」』）]*$")
 _NOTE = re.compile(r"[\d*†‡§¶\[(]")
 
 

@@ -14,6 +14,8 @@ UNSPACED = re.compile(
     "\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef]"
 )
 """Scripts that put no space between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese."""
+SENTENCE_ENDS = ".!?…:;。！？：；।॥؟۔։።"
+"""What ends a sentence, or a part of one behind which a new line begins, in the scripts of the world."""
 _HYPHENS = frozenset("-\u2010\u00ad")
 _AND = frozenset({"and", "or", "nor", "to", "und", "oder", "bzw", "sowie", "et", "ou", "och", "eller", "og", "of"})
 """Words behind the hyphen of a word whose second part comes later: "pre- and post-war"."""

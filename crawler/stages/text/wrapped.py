@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from statistics import median_low
-from unicodedata import combining, east_asian_width
+from unicodedata import category, combining, east_asian_width
 
-from crawler.stages.text.joins import UNSPACED, ends_in_hyphen, joined, words_of
+from crawler.stages.text.joins import SENTENCE_ENDS, UNSPACED, ends_in_hyphen, joined, words_of
 
 _NARROWEST, _WIDEST = 40, 130
 """Columns of a wrapped paragraph."""
@@ -40,7 +40,6 @@ _SET_APART = re.compile(r"\t|\S {3,}\S| \| ")
 """What columns have, and sentences do not."""
 _FIELD = re.compile(r"[A-Z][\w-]{1,30}:\s")
 """The name of a field, as heads of mails have them line by line."""
-_SENTENCE_ENDS = ".!?:;。！？"
 _CODE = re.compile(
     r"(?:^|\s)[-+*/!<>=]?=(?:\s|$)|::|->|=>|\(\)|[{}\\=]$|\);$|\w=[\w'\"]|\w<\w|^[#/*%@<|]|^[\w.]+\(|\w_\w.*\w_\w"
     r"|[\"'], ?[\"'].*[\"'], ?[\"']"
@@ -66,13 +65,16 @@ class _Line:
     """Columns of its first word."""
 
 
+Measure = Callable[[str], int]
+_Measured = tuple[list[_Line], list[list[int]], dict[str, tuple[int, int]]]
+"""Lines, groups of those that may be one paragraph, and the widths of the text; none where it is not wrapped."""
+_NOT_WRAPPED: _Measured = ([], [], {})
+
+
 def unwrapped(text: str) -> str:
     """The text with each wrapped paragraph on one line, behind its indentation and its signs of quotation."""
-    lines = [_line(one) for one in text.split("\n")]
-    if sum(map(_is_code, lines)) > _PROGRAM * sum(bool(line.text) for line in lines):
-        return text
-    groups = [*_groups(lines)]
-    widths = _widths(lines, groups)
+    measures = (len,) if text.isascii() else (_columns, len)
+    lines, groups, widths = next(filter(_has_width, (_measured(text, each) for each in measures)), _NOT_WRAPPED)
     if not widths:
         return text
     ends = [(a, b) for group in groups for a, b in pairwise(group) if _is_wrapped(lines[a], lines[b], widths)]
@@ -91,7 +93,19 @@ def unwrapped(text: str) -> str:
     return "\n".join(written)
 
 
-def _line(raw: str) -> _Line:
+def _measured(text: str, measure: Measure) -> _Measured:
+    lines = [_line(one, measure) for one in text.split("\n")]
+    if sum(map(_is_code, lines)) > _PROGRAM * sum(bool(line.text) for line in lines):
+        return _NOT_WRAPPED
+    groups = [*_groups(lines)]
+    return lines, groups, _widths(lines, groups)
+
+
+def _has_width(measured: _Measured) -> bool:
+    return bool(measured[2])
+
+
+def _line(raw: str, measure: Measure) -> _Line:
     quoted = _QUOTED.match(raw)
     rest = raw[quoted.end() :] if quoted else raw
     text = rest.strip()
@@ -100,8 +114,8 @@ def _line(raw: str) -> _Line:
     if text:
         item = _ITEM.match(text)
         line.item = item.end() if item else 0
-        line.width = indent + _columns(text)
-        line.first = _first_word(text)
+        line.width = indent + measure(text)
+        line.first = _first_word(text, measure)
     return line
 
 
@@ -110,17 +124,18 @@ def _is_code(line: _Line) -> bool:
 
 
 def _columns(text: str) -> int:
+    """As a terminal shows them; many programs that wrap count characters instead."""
     if text.isascii():
         return len(text)
     return sum(2 if east_asian_width(char) in "WF" else 0 if combining(char) else 1 for char in text)
 
 
-def _first_word(text: str) -> int:
+def _first_word(text: str, measure: Measure) -> int:
     """Columns that the next line would have needed on the one before it."""
     word = text.split(None, 1)[0]
     if UNSPACED.match(word):
-        return min(_columns(word), 4 if east_asian_width(word[0]) in "WF" else _LONGEST_WORD)
-    return _columns(word)
+        return min(measure(word), 4 if east_asian_width(word[0]) in "WF" else _LONGEST_WORD)
+    return measure(word)
 
 
 def _groups(lines: Sequence[_Line]) -> Iterator[list[int]]:
@@ -160,7 +175,7 @@ def _widths(lines: Sequence[_Line], groups: Sequence[list[int]]) -> dict[str, tu
     for group in groups:
         some = [lines[number] for number in group]
         quote, width = some[0].quote, max(line.width for line in some)
-        pairs = [(a, b) for a, b in pairwise(some) if a.text[-1] not in _SENTENCE_ENDS and _is_prose(a)]
+        pairs = [(a, b) for a, b in pairwise(some) if a.text[-1] not in SENTENCE_ENDS and _is_prose(a)]
         if not _NARROWEST <= width <= _WIDEST:
             ragged[quote] += len(pairs)
         elif len(pairs) >= _LEAST - 1 and _is_filled(pairs, width):
@@ -189,10 +204,15 @@ def _is_prose(line: _Line) -> bool:
     text = line.text
     if line.width > _LONGEST_LINE or _SET_APART.search(text) or _CODE.search(text):
         return False
-    letters = sum(map(str.isalpha, text))
+    letters = sum(map(_is_letter, text))
     if letters < 0.6 * len(text):
         return False
     return text.count(" ") >= 2 or len(UNSPACED.findall(text)) >= 10
+
+
+def _is_letter(char: str) -> bool:
+    """Marks are letters, too: half of a line in Devanagari or Tamil are vowel signs."""
+    return char.isalpha() or (char > "\x7f" and category(char)[0] == "M")
 
 
 def _is_wrapped(line: _Line, after: _Line, widths: dict[str, tuple[int, int]]) -> bool:
@@ -206,7 +226,7 @@ def _is_wrapped(line: _Line, after: _Line, widths: dict[str, tuple[int, int]]) -
         return False
     if line.width + 1 + after.first > width:
         return line.width >= _NARROWEST / 2
-    if line.text[-1] in _SENTENCE_ENDS:
+    if line.text[-1] in SENTENCE_ENDS:
         return False
     return line.width + (_NEAR if after.text[0].islower() else _NEAR // 2) >= width
 
