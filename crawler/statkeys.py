@@ -39,6 +39,7 @@ WAITING = "frontier/waiting"  # URLs that wait when a run was stopped or drained
 PARKED = "frontier/parked"  # followed by /shape: links that were parked at the end of the run, of the kinds with most
 RETRIED = "frontier/retried"  # URLs that an outage had stopped and that this run tried again
 GIVEN_UP = "frontier/given_up"  # URLs without a try left at the end of the run
+STOPPED_BY_ORDER = "frontier/stopped_by_order"  # 1: at the end of a run the crawl was to pause or to drain
 LEFT_ON_HOLD = "frontier/left_on_hold"  # URLs that this run has told to be on hold at its end, for all workers
 LIMITED = "frontier/limited"  # the limit of FRONTIER_BUDGET that ended the run, such as kept:500
 STANDSTILL = "frontier/standstill"  # a sentence: the crawl is paused or draining

@@ -1,4 +1,4 @@
-"""The crawls of one server. Each has a budget of its own for every domain; one that begins beside others says so."""
+"""The crawls of one database. Each has a budget of its own for every domain; one that begins beside others says so."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ async def crawls_beside(frontier: Frontier) -> tuple[CrawlView, ...]:
 
 
 async def warn_of_crawls_beside(frontier: Frontier) -> None:
-    """Name the crawls that are at work on this server, because a site of theirs and ours is asked by each."""
+    """Name the crawls that are at work in this database, because a site of theirs and ours is asked by each."""
     crawls = await frontier.connection.patiently(lambda: crawls_beside(frontier))
     if at_work := [view for view in crawls if view.workers]:
         log.warning(
-            "%s on this server: a domain that several crawls have is asked by each at its own pace; give each a longer "
-            "DOWNLOAD_DELAY, or pause the domain in all but one (gristmill frontier pause --domain)",
+            "%s in this database of the server: a domain that several crawls have is asked by each at its own pace; "
+            "give each a longer DOWNLOAD_DELAY, or pause the domain in all but one (gristmill frontier pause --domain)",
             ", ".join(f"crawl {view.name!r} has {number_of(view.workers, 'worker')} at work" for view in at_work),
         )

@@ -93,7 +93,7 @@ class Overview:
     proxies: tuple[ProxyView, ...] = ()  # through which they ask sites, by name
     left: int = 0
     left_for: float = 0.0
-    crawls: tuple[CrawlView, ...] = ()  # others on this server, by name
+    crawls: tuple[CrawlView, ...] = ()  # others in this database, by name
 
     def as_json(self) -> dict[str, object]:
         """For machines."""

@@ -105,7 +105,7 @@ def _crawls(view: Overview) -> list[str]:
     ]
     more = len(view.crawls) - ROWS
     listed = ", ".join(names) + (f", … and {more} more" if more > 0 else "")
-    return _wrapped(f"other crawls on this server: {listed}", 2) if names else []
+    return _wrapped(f"other crawls in this database: {listed}", 2) if names else []
 
 
 def _what_stays(view: Overview) -> list[str]:

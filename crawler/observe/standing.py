@@ -13,7 +13,7 @@ from crawler.frontier.model import Mode
 from crawler.frontier.overview import Overview
 from crawler.number import number_of
 from crawler.spiders.behind import finished_records
-from crawler.statkeys import LEFT_ON_HOLD, MISSED_SITEMAPS, SITEMAPS, SITEMAPS_UNCHANGED, WAITING
+from crawler.statkeys import LEFT_ON_HOLD, MISSED_SITEMAPS, SITEMAPS, SITEMAPS_UNCHANGED, STOPPED_BY_ORDER, WAITING
 from crawler.storage.corpus.recovery import lock_of
 from crawler.storage.files.errors import StorageError
 from crawler.storage.files.place import LEDGERS, PAGES, Place
@@ -62,7 +62,8 @@ def _ended(manifest: Manifest, latest: Run, view: Overview | None) -> Standing:
     waiting = counters.get(WAITING, 0) if view is None else view.counts.queued + view.counts.leased
     held = _left_on_hold(manifest["runs"], latest) if view is None else view.counts.held
     if waiting:
-        return _stopped(waiting)
+        ordered = STOPPED_BY_ORDER in counters if view is None else view.counts.mode is not Mode.RUN
+        return _stopped(waiting, ordered=ordered)
     if held is None and WAITING in counters:
         return Standing("ended", f"The crawl was stopped when no URL waited; {_AGAIN}, should any be on hold or due.")
     if held is None:  # of an older version, or one that could not ask its frontier at its end
@@ -101,7 +102,7 @@ def standing_of(view: Overview) -> Standing:
     if waiting and not (counts.leased or counts.held or counts.done or counts.dead):
         return Standing("empty", f"Nothing is here yet: {_waits(waiting)} for a first worker.")
     if waiting:
-        return _stopped(waiting)
+        return _stopped(waiting, ordered=counts.mode is not Mode.RUN)
     if not counts.seen:
         return Standing("empty", "Nothing is here yet: the frontier knows no URL.")
     return _finished(counts.held, judged=bool(counts.done or counts.dead))
@@ -142,8 +143,10 @@ def _killed(runs: list[Run]) -> str:
     return f"the worker {names[0]} was killed" if one else f"the workers {', '.join(names[:_NAMES])}{more} were killed"
 
 
-def _stopped(waiting: int) -> Standing:
-    return Standing("stopped", f"The crawl was stopped: {_waits(waiting)}; {_AGAIN}.")
+def _stopped(waiting: int, *, ordered: bool) -> Standing:
+    """ordered: it was told to pause or to drain, and no worker is handed anything until that is taken back."""
+    first = "after `gristmill frontier resume` " if ordered else ""
+    return Standing("stopped", f"The crawl was stopped: {_waits(waiting)}; {first}{_AGAIN}.")
 
 
 def _waits(waiting: int) -> str:

@@ -140,7 +140,7 @@ _STATUS: Fields = {
     "workers_seen": ("list of object", "each worker: name, silent (seconds since its last sign of life), alive"),
     "left": ("integer", "URLs leased to workers that show no sign of life"),
     "left_for": ("number", "seconds until all of them are queued again; 0: at the next request of a worker"),
-    "crawls": ("list of object", "other crawls on this server: name, workers that show signs of life"),
+    "crawls": ("list of object", "other crawls in this database of the server: name, workers that show signs of life"),
     "state": ("string", "empty, running, cut_off, stopped, ended or finished"),
     "standing": ("string", "the same as a sentence, which report and explore say, too"),
     "recorded": (

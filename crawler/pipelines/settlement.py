@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 
 from crawler.document import Document, Drop, DropReason, Reason
-from crawler.frontier.model import FOREVER
+from crawler.frontier.model import FOREVER, Mode
 from crawler.frontier.shapes import parked_scopes, shapes_of
 from crawler.frontier.unfinished import held
 from crawler.number import number_of
@@ -43,6 +43,7 @@ from crawler.statkeys import (
     RECRAWL_WAITING,
     REJECTED,
     STAGES_CPU_MS,
+    STOPPED_BY_ORDER,
     UNREACHED,
     UNREACHED_EXAMPLES,
     WAITING,
@@ -297,6 +298,8 @@ class Settlement:
         if self._frontier is None or await self._frontier.has_ended():
             return
         self._stats.set_value(WAITING, await self._frontier.unfinished())
+        if self._frontier.counts.mode is not Mode.RUN:
+            self._stats.set_value(STOPPED_BY_ORDER, 1)
 
     async def _count_parked(self) -> None:
         """For the summary, however the run ended: the kinds of links that are parked, and how many."""

@@ -65,6 +65,9 @@ def test_a_crawl_that_drains_says_so_and_goes_on_once_it_is_resumed(tmp_path: Pa
     assert "/b" not in web.asked["127.0.0.2"]
     waits = "1 URL waits in the frontier: after `gristmill frontier resume` the same crawl command continues"
     assert waits in drained.stdout
+    stopped = "The crawl was stopped: 1 URL waits; after `gristmill frontier resume` the same crawl command continues."
+    for said in (scrapy(corpus, web, "report", str(corpus)), scrapy(corpus, web, "frontier", "status")):
+        assert stopped in " ".join(said.stdout.split()), said.stdout
     assert scrapy(corpus, web, "frontier", "resume").returncode == 0
     resumed = scrapy(corpus, web, "crawl", "corpus", "-a", f"{page}/b")
     assert "/b" in web.asked["127.0.0.2"]

@@ -53,7 +53,7 @@ def test_the_status_of_an_unknown_crawl_names_the_crawls_that_the_server_has(fro
             assert named(view, name) == [{"name": name, "workers": 1}]
             assert not named(await overview(other), name)
             text = render(view)
-            assert "other crawls on this server: " in text
+            assert "other crawls in this database: " in text
             assert max(map(len, text.splitlines())) <= 80
             for key in ("rules", "workers", "claims"):
                 await frontier.connection.redis.unlink(f"{{{name}.0}}:{key}")

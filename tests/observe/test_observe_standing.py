@@ -182,6 +182,11 @@ def test_of_workers_side_by_side_one_says_for_all_that_the_crawl_is_finished(tmp
         (Counts(queued=7, seen=9, mode=Mode.PAUSE), 1, "The crawl is paused: 1 worker waits."),
         (Counts(queued=7, leased=1, seen=9), 2, "The crawl runs: 2 workers are at work."),
         (Counts(queued=1, done=8, seen=9), 0, "The crawl was stopped: 1 URL waits; the same crawl command continues."),
+        (
+            Counts(queued=1, done=8, seen=9, mode=Mode.DRAIN),
+            0,
+            "The crawl was stopped: 1 URL waits; after `gristmill frontier resume` the same crawl command continues.",
+        ),
         (Counts(done=9, seen=9), 0, "The crawl is finished: no URL waits."),
         (
             Counts(done=8, held=1, seen=9),

@@ -162,8 +162,8 @@ def _collection(found: Provenance) -> list[str]:
         *_crawler(found),
         *(line for d in found.sources.datasets for line in (f"Archives and files: {dataset_sentence(d)}.", "")),
         *(line for text in measures(found) for line in (f"Reservations of rights: {text}.", "")),
-        f"Statements about AI use seen on kept pages (documents by protocol): {seen}. Each record has them in "
-        "`optout_signals`, with `robots_status`, `robots_sha256` and `robots_fetched_at` beside them.",
+        f"Statements about use and licences seen on kept pages (documents by protocol): {seen}. Each record has "
+        "them in `optout_signals`, with `robots_status`, `robots_sha256` and `robots_fetched_at` beside them.",
         "",
         f"Configuration: {', '.join(found.origins.config_digests) or 'not recorded'}.",
     ]
